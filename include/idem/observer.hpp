@@ -1,0 +1,55 @@
+// Sees what every call on a store came to, for metrics and logs.
+#pragma once
+
+#include <chrono>
+#include <string_view>
+
+#include "idem/key.hpp"
+
+namespace idem::inline v0 {
+
+/// What one call came to.
+enum class Event {
+  acquired,
+  acquired_again,
+  took_over,
+  replayed,
+  in_progress,
+  mismatch,
+  unknown,
+  completed,
+  failed,
+  marked_unknown,
+  marked_sent,
+  renewed,
+  lapsed,
+  released,
+  resolved,
+  found,
+  not_found,
+  lease_lost,
+  already_settled,
+  conflict,  ///< TransactionConflict: the caller runs its transaction again.
+  error,     ///< Any other exception.
+};
+
+/// The event's stable name for a metric's label, such as "took_over".
+[[nodiscard]] std::string_view to_string(Event event) noexcept;
+
+/// One call on a store. Never holds a body, a header or a fingerprint. Valid during the call only.
+struct Observation {
+  Event event;
+  const Key& key;  ///< Principal, operation and key. Log the key's value only where that is allowed.
+  std::chrono::nanoseconds duration;  ///< From the call to its answer, by the process's steady clock.
+};
+
+/// Receives every observation of a backend. Called on the thread of the call, from several threads at once, before the
+/// call returns and before the transaction commits: what it is told may still be rolled back. Must not throw and must
+/// not use the transaction. Where there is none, no clock is read.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void observe(const Observation& observation) noexcept = 0;
+};
+
+}  // namespace idem::inline v0

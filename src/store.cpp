@@ -1,0 +1,184 @@
+#include "idem/store.hpp"
+
+#include <chrono>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "idem/error.hpp"
+#include "text_limits.hpp"
+
+namespace idem::inline v0 {
+namespace {
+
+void check_response(const Response& response, std::size_t max_bytes) {
+  std::size_t bytes = response.body.size();
+  for (const Header& header : response.headers) {
+    constexpr std::string_view forbidden{"\r\n\0", 3};
+    if (header.name.empty() || header.name.find(':') != std::string::npos ||
+        header.name.find_first_of(forbidden) != std::string::npos ||
+        header.value.find_first_of(forbidden) != std::string::npos) {
+      throw InvalidArgument{"a response header's name must not be empty or hold ':', and no CR, LF or NUL may stand "
+                            "in name or value"};
+    }
+    bytes += header.name.size() + header.value.size() + 2;
+  }
+  if (bytes > max_bytes) {
+    throw InvalidArgument{"a response of " + std::to_string(bytes) + " bytes is over the limit of " +
+                          std::to_string(max_bytes) + "; settle with one that can be replayed"};
+  }
+}
+
+Event event_of(const Reservation& reservation) {
+  struct Name {
+    Event operator()(const Acquired& acquired) const {
+      switch (acquired.how) {
+        case How::fresh: return Event::acquired;
+        case How::again: return Event::acquired_again;
+        case How::took_over: return Event::took_over;
+      }
+      return Event::acquired;
+    }
+    Event operator()(const Replay&) const { return Event::replayed; }
+    Event operator()(const InProgress&) const { return Event::in_progress; }
+    Event operator()(const Mismatch&) const { return Event::mismatch; }
+    Event operator()(const Unknown&) const { return Event::unknown; }
+  };
+  return std::visit(Name{}, reservation);
+}
+
+Event event_of_current_exception() {
+  try {
+    throw;
+  } catch (const AlreadySettled&) {
+    return Event::already_settled;
+  } catch (const LeaseLost&) {
+    return Event::lease_lost;
+  } catch (const TransactionConflict&) {
+    return Event::conflict;
+  } catch (...) {
+    return Event::error;
+  }
+}
+
+// Runs `call` and tells the observer what it came to; reads no clock where there is no observer.
+template <class Call, class EventOf>
+auto observed(Observer* observer, const Key& key, const Call& call, const EventOf& event) {
+  if (observer == nullptr) return call();
+  const auto begin = std::chrono::steady_clock::now();
+  const auto tell = [&](Event what) { observer->observe({what, key, std::chrono::steady_clock::now() - begin}); };
+  try {
+    if constexpr (std::is_void_v<decltype(call())>) {
+      call();
+      tell(event);
+    } else {
+      auto answer = call();
+      if constexpr (std::is_same_v<EventOf, Event>) {
+        tell(event);
+      } else {
+        tell(event(answer));
+      }
+      return answer;
+    }
+  } catch (...) {
+    tell(event_of_current_exception());
+    throw;
+  }
+}
+
+}  // namespace
+
+Reservation IdempotencyStore::reserve(const Key& key, const Fingerprint& fingerprint,
+                                      const ReserveOptions& options) {
+  return observed(
+      observer_, key,
+      [&] {
+        validate(key);
+        validate(options);
+        return do_reserve(key, fingerprint, options);
+      },
+      [](const Reservation& reservation) { return event_of(reservation); });
+}
+
+TimePoint IdempotencyStore::complete(const Lease& lease, const Response& response) {
+  return observed(
+      observer_, lease.key,
+      [&] {
+        check_response(response, max_response_bytes_);
+        return do_settle(lease, State::completed, response);
+      },
+      Event::completed);
+}
+
+TimePoint IdempotencyStore::fail(const Lease& lease, const Response& response) {
+  return observed(
+      observer_, lease.key,
+      [&] {
+        check_response(response, max_response_bytes_);
+        return do_settle(lease, State::failed, response);
+      },
+      Event::failed);
+}
+
+void IdempotencyStore::mark_unknown(const Lease& lease, const Response& response) {
+  observed(
+      observer_, lease.key,
+      [&] {
+        check_response(response, max_response_bytes_);
+        do_mark_unknown(lease, response);
+      },
+      Event::marked_unknown);
+}
+
+void IdempotencyStore::mark_sent(const Lease& lease) {
+  observed(observer_, lease.key, [&] { do_mark_sent(lease); }, Event::marked_sent);
+}
+
+Lease IdempotencyStore::renew(const Lease& held, std::chrono::milliseconds lease) {
+  return observed(
+      observer_, held.key,
+      [&] {
+        if (lease <= std::chrono::milliseconds{0}) throw InvalidArgument{"lease must be more than 0"};
+        Lease renewed = held;
+        renewed.lease_until = do_renew(held, lease);
+        return renewed;
+      },
+      Event::renewed);
+}
+
+void IdempotencyStore::lapse(const Lease& lease) {
+  observed(observer_, lease.key, [&] { do_lapse(lease); }, Event::lapsed);
+}
+
+void IdempotencyStore::release(const Lease& lease) {
+  observed(observer_, lease.key, [&] { do_release(lease); }, Event::released);
+}
+
+TimePoint IdempotencyStore::resolve(const Key& key, const Holder& holder, State state, const Response& response,
+                                    const Resolution& resolution) {
+  return observed(
+      observer_, key,
+      [&] {
+        validate(key);
+        if (state != State::completed && state != State::failed) {
+          throw InvalidArgument{"resolve settles as COMPLETED or FAILED, as nothing else"};
+        }
+        detail::check_text("resolution's who", resolution.who, 255);
+        detail::check_text("resolution's why", resolution.why, 1000);
+        check_response(response, max_response_bytes_);
+        return do_resolve(key, holder, state, response, resolution);
+      },
+      Event::resolved);
+}
+
+std::optional<Record> IdempotencyStore::find(const Key& key) {
+  return observed(
+      observer_, key,
+      [&] {
+        validate(key);
+        return do_find(key);
+      },
+      [](const std::optional<Record>& record) { return record ? Event::found : Event::not_found; });
+}
+
+}  // namespace idem::inline v0
