@@ -10,15 +10,6 @@ namespace {
 
 bool settled(State state) { return state == State::completed || state == State::failed; }
 
-bool same_request(const Fingerprint& stored, const Fingerprint& asked) {
-  const auto comparable = asked.under(stored.scheme());
-  if (!comparable) {
-    throw FingerprintUnavailable{"the record's fingerprint has scheme " + std::to_string(stored.scheme()) +
-                                 ", under which this request was not fingerprinted"};
-  }
-  return *comparable == stored;
-}
-
 // The same name with another promise is another downstream: resuming on a promise that the first attempt did not rely
 // on could send twice.
 bool same_downstream(const Record& record, const ReserveOptions& options) {
@@ -46,7 +37,7 @@ Verdict judge(const Record& record, bool own_transaction, TimePoint now, const F
   if (settled(record.state) && record.expires_at && *record.expires_at <= now) return Verdict::replace;
   const bool own_attempt = options.attempt == record.holder.attempt;
   if (record.state == State::in_progress && own_transaction && !own_attempt) return Verdict::already_reserved;
-  if (!same_request(record.fingerprint, asked)) return Verdict::mismatch;
+  if (!asked.matches(record.fingerprint)) return Verdict::mismatch;
   if (settled(record.state)) return Verdict::replay;
   if (record.state == State::unknown) return Verdict::unknown;
   if (own_attempt) return Verdict::resume_own;

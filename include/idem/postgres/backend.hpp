@@ -1,0 +1,54 @@
+// idem on PostgreSQL, inside the caller's own pqxx transaction.
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <memory>
+
+#include "idem/observer.hpp"
+#include "idem/postgres/names.hpp"
+#include "idem/postgres/store.hpp"
+#include "idem/transact.hpp"
+
+namespace pqxx {
+class dbtransaction;
+}
+
+namespace idem::inline v0::postgres {
+
+/// How a duplicate of an uncommitted reservation is told at once that it is one.
+enum class Gate {
+  /// A transaction-scoped advisory lock on the key's hash. It is only the fast answer: the primary key is the guarantee.
+  advisory_lock,
+  /// None, for servers without real advisory locks: a duplicate then waits for the first transaction to end.
+  none,
+};
+
+/// What a Backend is made of.
+struct BackendOptions {
+  Names names{};
+  Gate gate = Gate::advisory_lock;
+  /// A response over this many bytes (headers and body) is refused by complete() and fail(). Default 16 MiB.
+  std::size_t max_response_bytes = std::size_t{16} << 20;
+  /// Sees every call; may be empty.
+  std::shared_ptr<Observer> observer{};
+};
+
+/// idem on PostgreSQL 13 or newer: tables, options and observer, no connection. Immutable: one Backend serves all
+/// threads. A copy shares everything.
+class Backend {
+ public:
+  /// Throws InvalidArgument for a name that cannot be one.
+  explicit Backend(BackendOptions options = {});
+
+  /// One transaction's view of the records. `tx` must outlive it. Sends nothing.
+  [[nodiscard]] Store store(pqxx::dbtransaction& tx) const;
+
+  /// What `failure` says of the transaction that it came from; see transact().
+  [[nodiscard]] Failure failure_of(const std::exception_ptr& failure) const;
+
+ private:
+  std::shared_ptr<const Configuration> configuration_;
+};
+
+}  // namespace idem::inline v0::postgres

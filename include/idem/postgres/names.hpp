@@ -1,0 +1,20 @@
+// Where idem's tables are in the caller's database.
+#pragma once
+
+#include <string>
+
+namespace idem::inline v0::postgres {
+
+/// The names of idem's tables and function. Each is 1 to 63 bytes without NUL, taken literally (it is quoted, so its
+/// case counts); otherwise InvalidArgument.
+struct Names {
+  /// The schema that holds them; empty for the search path's own.
+  std::string schema{};
+  std::string record = "idem_record";
+  std::string schema_version = "idem_schema_version";
+  std::string key_hash = "idem_key_hash";
+
+  friend bool operator==(const Names&, const Names&) = default;
+};
+
+}  // namespace idem::inline v0::postgres

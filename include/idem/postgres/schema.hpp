@@ -1,0 +1,28 @@
+// Installs idem's tables in the caller's database, and prints them for those who run their own migrations.
+#pragma once
+
+#include <string>
+
+#include "idem/postgres/names.hpp"
+
+namespace pqxx {
+class dbtransaction;
+}
+
+namespace idem::inline v0::postgres {
+
+/// The schema version that this library reads and writes.
+inline constexpr int schema_version = 1;
+
+/// The DDL of every version after `from_version` (0: all of it) as one SQL script, under `names`.
+/// Throws InvalidArgument for a name that cannot be one, or a version that this library does not know.
+[[nodiscard]] std::string schema_sql(const Names& names = {}, int from_version = 0);
+
+/// Brings the schema to this library's version inside the caller's transaction: if that rolls back, nothing was
+/// installed. Returns the version that it found: `schema_version` where there was nothing to do, 0 in an empty database.
+///
+/// Safe to repeat, and to run from several processes at once: one waits for the other. Throws StoredDataError where a
+/// newer library's schema is installed, TransactionClosed outside an open transaction, and what the database throws.
+int install_schema(pqxx::dbtransaction& tx, const Names& names = {});
+
+}  // namespace idem::inline v0::postgres

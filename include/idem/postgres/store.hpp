@@ -1,0 +1,43 @@
+// The records of one pqxx transaction.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "idem/store.hpp"
+
+namespace pqxx {
+class dbtransaction;
+}
+
+namespace idem::inline v0::postgres {
+
+struct Configuration;
+
+/// The idempotency records as one `pqxx` transaction sees and changes them; made by Backend::store.
+///
+/// Sends each statement through the caller's transaction, unprepared, and sends no BEGIN, COMMIT, ROLLBACK, SAVEPOINT
+/// or SET. `pqxx::work`, `pqxx::subtransaction` and `pqxx::robusttransaction` are accepted; a `pqxx::nontransaction`
+/// does not compile. Database failures reach the caller as pqxx exceptions. Not thread-safe, like the transaction.
+class Store final : public IdempotencyStore {
+ public:
+  Store(std::shared_ptr<const Configuration> configuration, pqxx::dbtransaction& tx);
+
+ private:
+  Reservation do_reserve(const Key& key, const Fingerprint& fingerprint, const ReserveOptions& options) override;
+  TimePoint do_settle(const Lease& lease, State state, const Response& response) override;
+  void do_mark_unknown(const Lease& lease, const Response& response) override;
+  void do_mark_sent(const Lease& lease) override;
+  TimePoint do_renew(const Lease& held, std::chrono::milliseconds lease) override;
+  void do_lapse(const Lease& lease) override;
+  void do_release(const Lease& lease) override;
+  TimePoint do_resolve(const Key& key, const Holder& holder, State state, const Response& response,
+                       const Resolution& resolution) override;
+  std::optional<Record> do_find(const Key& key) override;
+
+  std::shared_ptr<const Configuration> configuration_;
+  pqxx::dbtransaction* tx_;
+};
+
+}  // namespace idem::inline v0::postgres

@@ -1,0 +1,42 @@
+#include "idem/postgres/backend.hpp"
+
+#include <string>
+#include <utility>
+
+#include "configuration.hpp"
+#include "idem/error.hpp"
+#include "pqxx_compat.hpp"
+
+namespace idem::inline v0::postgres {
+namespace {
+
+Failure failure_of_database(const std::exception& failure) {
+  const std::string code = sqlstate(failure);
+  if (code == "40001" || code == "40P01" || code == "40000") return Failure::transient;
+  // 40003 says so itself; 08 and 57P0x end the session, which may have happened after the commit record.
+  const bool lost = code.empty() || code == "40003" || code.starts_with("08") || code.starts_with("57P0");
+  return lost || connection_lost(failure) ? Failure::unknown : Failure::definite;
+}
+
+}  // namespace
+
+Backend::Backend(BackendOptions options)
+    : configuration_{std::make_shared<const Configuration>(std::move(options))} {}
+
+Store Backend::store(pqxx::dbtransaction& tx) const { return Store{configuration_, tx}; }
+
+Failure Backend::failure_of(const std::exception_ptr& failure) const {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const TransactionConflict&) {
+    return Failure::transient;
+  } catch (const Error&) {
+    return Failure::definite;
+  } catch (const std::exception& other) {
+    return failure_of_database(other);
+  } catch (...) {
+    return Failure::unknown;
+  }
+}
+
+}  // namespace idem::inline v0::postgres

@@ -1,0 +1,139 @@
+#include "row.hpp"
+
+#include "../hex.hpp"
+#include "idem/error.hpp"
+
+namespace idem::inline v0::postgres {
+namespace {
+
+std::vector<std::byte> read_bytes(const pqxx::field& field) {
+  auto bytes = detail::from_hex({field.c_str(), field.size()});
+  if (!bytes) throw StoredDataError{"a stored value did not arrive as hexadecimal digits"};
+  return *std::move(bytes);
+}
+
+Uuid read_uuid(const pqxx::field& field) {
+  const auto uuid = Uuid::parse(field.c_str());
+  if (!uuid) throw StoredDataError{"a stored attempt is not a UUID"};
+  return *uuid;
+}
+
+State read_state(const pqxx::field& field) {
+  switch (const auto number = field.as<std::int64_t>()) {
+    case 1: return State::in_progress;
+    case 2: return State::completed;
+    case 3: return State::failed;
+    case 4: return State::unknown;
+    default: throw StoredDataError{"a record has state " + std::to_string(number) + ", which no version writes"};
+  }
+}
+
+std::optional<std::string> read_text(const pqxx::field& field) {
+  if (field.is_null()) return std::nullopt;
+  return std::string{field.c_str(), field.size()};
+}
+
+std::optional<TimePoint> read_optional_time(const pqxx::field& field) {
+  if (field.is_null()) return std::nullopt;
+  return read_time(field);
+}
+
+std::chrono::milliseconds read_milliseconds(const pqxx::field& field) {
+  return std::chrono::milliseconds{field.as<std::int64_t>()};
+}
+
+// The columns of the look statement, in its order.
+enum Column : int {
+  now,
+  gate_open,
+  found,
+  own_transaction,
+  principal,
+  operation,
+  idempotency_key,
+  fingerprint,
+  state,
+  fence,
+  attempt,
+  generation,
+  resumable,
+  downstream,
+  window_until,
+  call_deadline,
+  sent_at,
+  lease_until,
+  retention,
+  response_status,
+  response_headers,
+  response_body,
+  created_at,
+  finished_at,
+  expires_at,
+  resolved_by,
+  resolved_note,
+};
+
+}  // namespace
+
+TimePoint read_time(const pqxx::field& field) {
+  return TimePoint{std::chrono::microseconds{field.as<std::int64_t>()}};
+}
+
+Look read_look(const pqxx::result& result, const Key& key) {
+  const pqxx::row row = result[0];
+  Look look;
+  look.now = read_time(row[Column::now]);
+  look.gate_open = row[Column::gate_open].as<bool>();
+  if (!row[Column::found].as<bool>()) return look;
+  look.own_transaction = row[Column::own_transaction].as<bool>();
+
+  Record record{.key = {row[Column::principal].c_str(), row[Column::operation].c_str(),
+                        row[Column::idempotency_key].c_str()},
+                .fingerprint = Fingerprint::from_bytes(read_bytes(row[Column::fingerprint]))};
+  if (record.key != key) throw StoredDataError{"another key's record stands under this key's hash"};
+  record.state = read_state(row[Column::state]);
+  record.holder = {row[Column::fence].as<std::int64_t>(), read_uuid(row[Column::attempt])};
+  record.generation = row[Column::generation].as<std::int64_t>();
+  record.resumable = row[Column::resumable].as<bool>();
+  record.downstream = read_text(row[Column::downstream]);
+  record.window_until = read_optional_time(row[Column::window_until]);
+  record.call_deadline = read_milliseconds(row[Column::call_deadline]);
+  record.sent_at = read_optional_time(row[Column::sent_at]);
+  record.lease_until = read_time(row[Column::lease_until]);
+  record.retention = read_milliseconds(row[Column::retention]);
+  if (!row[Column::response_status].is_null()) {
+    const auto headers = read_bytes(row[Column::response_headers]);
+    record.response = Response{row[Column::response_status].as<int>(),
+                               decode_headers({reinterpret_cast<const char*>(headers.data()), headers.size()}),
+                               read_bytes(row[Column::response_body])};
+  }
+  record.created_at = read_time(row[Column::created_at]);
+  record.finished_at = read_optional_time(row[Column::finished_at]);
+  record.expires_at = read_optional_time(row[Column::expires_at]);
+  record.resolved_by = read_text(row[Column::resolved_by]);
+  record.resolved_note = read_text(row[Column::resolved_note]);
+  look.record = std::move(record);
+  return look;
+}
+
+std::string encode_headers(const std::vector<Header>& headers) {
+  std::string text;
+  for (const Header& header : headers) text += header.name + ':' + header.value + '\n';
+  return text;
+}
+
+std::vector<Header> decode_headers(std::string_view text) {
+  std::vector<Header> headers;
+  while (!text.empty()) {
+    const std::size_t colon = text.find(':');
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos || colon >= end) {
+      throw StoredDataError{"a record's response_headers are not \"name:value\" lines"};
+    }
+    headers.push_back({std::string{text.substr(0, colon)}, std::string{text.substr(colon + 1, end - colon - 1)}});
+    text.remove_prefix(end + 1);
+  }
+  return headers;
+}
+
+}  // namespace idem::inline v0::postgres

@@ -1,0 +1,32 @@
+// A record as PostgreSQL returns and takes it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "idem/record.hpp"
+#include "pqxx_compat.hpp"
+
+namespace idem::inline v0::postgres {
+
+/// What the look and find statements return.
+struct Look {
+  TimePoint now;
+  bool gate_open = true;
+  /// Did the asking transaction itself reserve the record?
+  bool own_transaction = false;
+  std::optional<Record> record;
+};
+
+/// Reads the one row of a look. Throws StoredDataError for a value that no version writes, or another key's row.
+[[nodiscard]] Look read_look(const pqxx::result& result, const Key& key);
+
+[[nodiscard]] TimePoint read_time(const pqxx::field& field);
+
+/// Headers as "name:value" lines, each ended by a line feed.
+[[nodiscard]] std::string encode_headers(const std::vector<Header>& headers);
+[[nodiscard]] std::vector<Header> decode_headers(std::string_view text);
+
+}  // namespace idem::inline v0::postgres

@@ -1,0 +1,182 @@
+#include "statements.hpp"
+
+#include <string_view>
+
+#include "sql.hpp"
+
+namespace idem::inline v0::postgres {
+namespace {
+
+std::string replace_all(std::string text, std::string_view what, std::string_view with) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
+    text.replace(at, what.size(), with);
+  }
+  return text;
+}
+
+// clock_timestamp(), never now(), which stands still in a transaction; read once a statement, as c.now. A subquery with
+// a volatile function is never merged into its parent.
+constexpr std::string_view clock = "(SELECT clock_timestamp() AS now) AS c";
+
+constexpr std::string_view new_fence = "(extract(epoch FROM c.now) * 1000000)::bigint";
+
+constexpr std::string_view insert = R"sql(
+INSERT INTO {record} AS r
+  (key_hash, principal, operation, idempotency_key, fingerprint, state, fence, attempt, generation, reserved_xact,
+   resumable, downstream, window_until, call_deadline, lease_until, retention, created_at)
+SELECT $1::uuid, $2, $3, $4, $5, 1, {new_fence}, $6::uuid, {new_fence}, pg_current_xact_id(),
+       $7, $8, c.now + $9, $10, c.now + $11, $12, c.now
+  FROM {clock}
+ WHERE {gate}
+ON CONFLICT (key_hash) DO NOTHING
+RETURNING fence, {us:lease_until})sql";
+
+// The lock is tried only where no row is seen, so that replays take none.
+constexpr std::string_view insert_gate = R"sql(
+CASE WHEN EXISTS (SELECT FROM {record} WHERE key_hash = $1::uuid) THEN false
+     ELSE pg_try_advisory_xact_lock($13) END)sql";
+
+constexpr std::string_view look = R"sql(
+SELECT {us:c.now}, {gate}, r.key_hash IS NOT NULL,
+       coalesce(r.reserved_xact = pg_current_xact_id_if_assigned(), false),
+       r.principal, r.operation, r.idempotency_key, encode(r.fingerprint, 'hex'), r.state, r.fence, r.attempt,
+       r.generation, r.resumable, r.downstream, {us:r.window_until}, {ms:r.call_deadline}, {us:r.sent_at},
+       {us:r.lease_until}, {ms:r.retention}, r.response_status, encode(r.response_headers, 'hex'),
+       encode(r.response_body, 'hex'), {us:r.created_at}, {us:r.finished_at}, {us:r.expires_at},
+       r.resolved_by, r.resolved_note
+  FROM {clock} LEFT JOIN {record} AS r ON r.key_hash = $1::uuid)sql";
+
+constexpr std::string_view look_gate = "CASE WHEN r.key_hash IS NULL THEN pg_try_advisory_xact_lock($2) ELSE true END";
+
+// The row as it was judged, locked. SKIP LOCKED: whoever holds it is settling it or taking it over right now.
+constexpr std::string_view judged = R"sql(
+(SELECT key_hash FROM {record}
+  WHERE key_hash = $1::uuid AND fence = $2 AND attempt = $3::uuid AND {still}
+    FOR UPDATE{skip_locked}))sql";
+
+constexpr std::string_view lapsed = "state = 1 AND lease_until <= clock_timestamp()";
+constexpr std::string_view expired = "state IN (2, 3) AND expires_at <= clock_timestamp()";
+
+constexpr std::string_view take_over = R"sql(
+UPDATE {record} AS r
+   SET fence = greatest(r.fence + 1, {new_fence}), attempt = $4::uuid, reserved_xact = pg_current_xact_id(),
+       lease_until = c.now + $5
+  FROM {clock}
+ WHERE r.key_hash = {judged}
+RETURNING r.fence, {us:r.lease_until})sql";
+
+constexpr std::string_view replace = R"sql(
+UPDATE {record} AS r
+   SET fingerprint = $5, state = 1, fence = greatest(r.fence + 1, {new_fence}), attempt = $4::uuid,
+       generation = greatest(r.fence + 1, {new_fence}), reserved_xact = pg_current_xact_id(),
+       resumable = $6, downstream = $7, window_until = c.now + $8, call_deadline = $9, sent_at = NULL,
+       lease_until = c.now + $10, retention = $11, response_status = NULL, response_headers = NULL,
+       response_body = NULL, created_at = c.now, finished_at = NULL, expires_at = NULL, resolved_by = NULL,
+       resolved_note = NULL
+  FROM {clock}
+ WHERE r.key_hash = {judged}
+RETURNING r.fence, {us:r.lease_until})sql";
+
+constexpr std::string_view turn_unknown = R"sql(
+UPDATE {record} SET state = 4 WHERE key_hash = {judged} RETURNING 1)sql";
+
+constexpr std::string_view resume_own = R"sql(
+UPDATE {record} AS r
+   SET lease_until = c.now + $4, reserved_xact = pg_current_xact_id()
+  FROM {clock}
+ WHERE r.key_hash = $1::uuid AND r.fence = $2 AND r.attempt = $3::uuid AND r.state = 1
+RETURNING r.fence, {us:r.lease_until})sql";
+
+constexpr std::string_view settle = R"sql(
+UPDATE {record} AS r
+   SET state = $4, response_status = $5, response_headers = $6, response_body = $7,
+       finished_at = c.now, expires_at = c.now + r.retention
+  FROM {clock}
+ WHERE r.key_hash = $1::uuid AND r.fence = $2 AND r.attempt = $3::uuid AND r.state IN (1, 4)
+RETURNING {us:r.expires_at})sql";
+
+constexpr std::string_view mark_unknown = R"sql(
+UPDATE {record}
+   SET state = 4, response_status = $4, response_headers = $5, response_body = $6
+ WHERE key_hash = $1::uuid AND fence = $2 AND attempt = $3::uuid AND state = 1
+RETURNING 1)sql";
+
+constexpr std::string_view mark_sent = R"sql(
+UPDATE {record}
+   SET sent_at = clock_timestamp()
+ WHERE key_hash = $1::uuid AND fence = $2 AND attempt = $3::uuid AND state = 1
+RETURNING 1)sql";
+
+constexpr std::string_view renew = R"sql(
+UPDATE {record}
+   SET lease_until = clock_timestamp() + $4
+ WHERE key_hash = $1::uuid AND fence = $2 AND attempt = $3::uuid AND state = 1
+RETURNING {us:lease_until})sql";
+
+constexpr std::string_view release = R"sql(
+DELETE FROM {record}
+ WHERE key_hash = $1::uuid AND fence = $2 AND attempt = $3::uuid AND state = 1
+   AND NOT taken_over AND sent_at IS NULL
+RETURNING 1)sql";
+
+constexpr std::string_view resolve = R"sql(
+UPDATE {record} AS r
+   SET state = $4, response_status = $5, response_headers = $6, response_body = $7,
+       finished_at = c.now, expires_at = c.now + r.retention, resolved_by = $8, resolved_note = $9
+  FROM {clock}
+ WHERE r.key_hash = $1::uuid AND r.fence = $2 AND r.attempt = $3::uuid AND r.state = 4
+RETURNING {us:r.expires_at})sql";
+
+// {us:x}: x in microseconds since 1970. {ms:x}: the interval x in milliseconds.
+std::string with_units(std::string text) {
+  for (const auto& [mark, factor] : {std::pair{"{us:", "1000000"}, std::pair{"{ms:", "1000"}}) {
+    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at)) {
+      const std::size_t end = text.find('}', at);
+      const std::string inner = text.substr(at + 4, end - at - 4);
+      text.replace(at, end - at + 1, "(extract(epoch FROM " + inner + ") * " + factor + ")::bigint");
+    }
+  }
+  return text;
+}
+
+std::string render(std::string_view statement, const Names& names, std::string_view gate = "true",
+                   std::string_view still = {}, std::string_view skip_locked = {}) {
+  const std::string record =
+      (names.schema.empty() ? "" : quote_identifier(names.schema) + ".") + quote_identifier(names.record);
+  std::string text = replace_all(std::string{statement}, "{judged}", judged);
+  text = replace_all(std::move(text), "{gate}", gate);
+  text = replace_all(std::move(text), "{still}", still);
+  text = replace_all(std::move(text), "{skip_locked}", skip_locked);
+  text = replace_all(std::move(text), "{clock}", clock);
+  text = replace_all(std::move(text), "{new_fence}", new_fence);
+  text = with_units(std::move(text));
+  return replace_all(std::move(text), "{record}", record);
+}
+
+constexpr std::string_view skip_locked = " SKIP LOCKED";
+
+}  // namespace
+
+Statements::Statements(const Names& names, Gate gate)
+    : insert{render(postgres::insert, names, gate == Gate::advisory_lock ? insert_gate : "true")},
+      insert_waiting{render(postgres::insert, names)},
+      look{render(postgres::look, names, gate == Gate::advisory_lock ? look_gate : "true")},
+      find{render(postgres::look, names)},
+      take_over{render(postgres::take_over, names, {}, lapsed, skip_locked)},
+      take_over_waiting{render(postgres::take_over, names, {}, lapsed)},
+      replace{render(postgres::replace, names, {}, expired, skip_locked)},
+      replace_waiting{render(postgres::replace, names, {}, expired)},
+      turn_unknown{render(postgres::turn_unknown, names, {}, lapsed, skip_locked)},
+      turn_unknown_waiting{render(postgres::turn_unknown, names, {}, lapsed)},
+      resume_own{render(postgres::resume_own, names)},
+      settle{render(postgres::settle, names)},
+      mark_unknown{render(postgres::mark_unknown, names)},
+      mark_sent{render(postgres::mark_sent, names)},
+      renew{render(postgres::renew, names)},
+      release{render(postgres::release, names)},
+      resolve{render(postgres::resolve, names)} {}
+
+const std::string poison =
+    "SELECT CAST('idem: this record is not held any more, so its transaction must roll back' AS integer)";
+
+}  // namespace idem::inline v0::postgres

@@ -1,0 +1,36 @@
+// Every statement that the records need, with the configured names in it.
+#pragma once
+
+#include <string>
+
+#include "idem/postgres/backend.hpp"
+
+namespace idem::inline v0::postgres {
+
+/// The texts that a Store sends; $1, $2, … are the values' places (see bind()).
+struct Statements {
+  explicit Statements(const Names& names, Gate gate);
+
+  std::string insert;          ///< Refuses a duplicate in flight, by the gate.
+  std::string insert_waiting;  ///< Waits for a duplicate in flight.
+  std::string look;            ///< The row, the time, and for an absent row whether the gate is open.
+  std::string find;            ///< The same, leaving the gate alone.
+  std::string take_over;
+  std::string take_over_waiting;
+  std::string replace;
+  std::string replace_waiting;
+  std::string turn_unknown;
+  std::string turn_unknown_waiting;
+  std::string resume_own;
+  std::string settle;
+  std::string mark_unknown;
+  std::string mark_sent;
+  std::string renew;
+  std::string release;
+  std::string resolve;
+};
+
+/// Makes the transaction uncommittable on the server. Always fails, with SQLSTATE 22P02.
+extern const std::string poison;
+
+}  // namespace idem::inline v0::postgres

@@ -1,0 +1,274 @@
+#include "idem/postgres/store.hpp"
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "configuration.hpp"
+#include "idem/error.hpp"
+#include "idem/key_hash.hpp"
+#include "idem/state_table.hpp"
+#include "row.hpp"
+#include "sql.hpp"
+
+namespace idem::inline v0::postgres {
+namespace {
+
+bool settled(State state) { return state == State::completed || state == State::failed; }
+
+std::optional<std::string> name_of(const std::optional<Downstream>& downstream) {
+  if (!downstream) return std::nullopt;
+  return downstream->name;
+}
+
+std::optional<std::chrono::milliseconds> window_of(const std::optional<Downstream>& downstream) {
+  if (!downstream) return std::nullopt;
+  return downstream->window;
+}
+
+/// One call of reserve: looks, judges and writes until one answer holds.
+class Reserving {
+ public:
+  Reserving(const Statements& statements, pqxx::dbtransaction& tx, const Key& key, const Fingerprint& fingerprint,
+            const ReserveOptions& options)
+      : statements_{statements},
+        tx_{tx},
+        key_{key},
+        hash_{hash_key(key)},
+        fingerprint_{fingerprint},
+        options_{options},
+        attempt_{options.attempt.value_or(random_uuid_v4())} {}
+
+  Reservation run() {
+    // Each further round follows a change that somebody else committed meanwhile.
+    constexpr int most_rounds = 100;
+    for (int round = 0; round < most_rounds; ++round) {
+      if (auto acquired = insert()) return *std::move(acquired);
+      // A separate statement, for its own snapshot: the row that was in the way may be newer than the insert's.
+      const Look look = read_look(postgres::run(tx_, bind(statements_.look, {Literal{hash_.id}, Literal{hash_.lock}})),
+                                  key_);
+      if (!look.record) {
+        if (!look.gate_open) return InProgress{retry_after(options_.lease)};
+        continue;
+      }
+      if (auto answer = answer_for(look)) return *std::move(answer);
+    }
+    throw TransactionConflict{"the key's record changed under every try: run the whole transaction again"};
+  }
+
+ private:
+  // Settling an own lost COMMIT means waiting for the old transaction, which may still be committing.
+  [[nodiscard]] bool waits() const { return options_.attempt.has_value(); }
+
+  std::optional<Reservation> insert() {
+    const pqxx::result rows = postgres::run(
+        tx_, bind(waits() ? statements_.insert_waiting : statements_.insert,
+                  {Literal{hash_.id}, Literal{tx_, key_.principal}, Literal{tx_, key_.operation},
+                   Literal{tx_, key_.value}, Literal{fingerprint_.bytes()}, Literal{attempt_},
+                   Literal{options_.resumable}, Literal{tx_, name_of(options_.downstream)},
+                   Literal{window_of(options_.downstream)}, Literal{options_.call_deadline}, Literal{options_.lease},
+                   Literal{options_.retention}, Literal{hash_.lock}}));
+    if (rows.empty()) return std::nullopt;
+    return acquired(rows, fingerprint_, std::nullopt, How::fresh);
+  }
+
+  std::optional<Reservation> answer_for(const Look& look) {
+    const Record& found = *look.record;
+    switch (judge(found, look.own_transaction, look.now, fingerprint_, options_)) {
+      case Verdict::replay: return Replay{found.state, *found.response, *found.expires_at};
+      case Verdict::mismatch: return Mismatch{};
+      case Verdict::in_progress: return InProgress{retry_after(found.lease_until - look.now)};
+      case Verdict::leave_unknown:
+      case Verdict::unknown: return Unknown{found.response};
+      case Verdict::already_reserved:
+        throw AlreadyReserved{"this transaction holds the key already, under another attempt"};
+      case Verdict::replace: return written(found, replace(found));
+      case Verdict::take_over: return written(found, take_over(found));
+      case Verdict::resume_own: return written(found, resume_own(found));
+      case Verdict::turn_unknown: return written(found, turn_unknown(found));
+    }
+    throw StoredDataError{"a record was judged in a way that this version does not know"};
+  }
+
+  // Where nothing was written, either the row has changed, and is judged anew, or another transaction holds it locked
+  // and is about to change it.
+  std::optional<Reservation> written(const Record& judged, std::optional<Reservation> answer) {
+    if (answer) return answer;
+    const bool unchanged = passed_over_ == judged.holder && passed_over_lease_ == judged.lease_until;
+    if (unchanged) return InProgress{retry_after(options_.lease)};
+    passed_over_ = judged.holder;
+    passed_over_lease_ = judged.lease_until;
+    return std::nullopt;
+  }
+
+  std::optional<Reservation> take_over(const Record& found) {
+    const pqxx::result rows =
+        postgres::run(tx_, bind(waits() ? statements_.take_over_waiting : statements_.take_over,
+                                {Literal{hash_.id}, Literal{found.holder.fence}, Literal{found.holder.attempt},
+                                 Literal{attempt_}, Literal{options_.lease}}));
+    if (rows.empty()) return std::nullopt;
+    return acquired(rows, found.fingerprint, found.generation, How::took_over);
+  }
+
+  std::optional<Reservation> replace(const Record& found) {
+    const pqxx::result rows = postgres::run(
+        tx_, bind(waits() ? statements_.replace_waiting : statements_.replace,
+                  {Literal{hash_.id}, Literal{found.holder.fence}, Literal{found.holder.attempt}, Literal{attempt_},
+                   Literal{fingerprint_.bytes()}, Literal{options_.resumable},
+                   Literal{tx_, name_of(options_.downstream)}, Literal{window_of(options_.downstream)},
+                   Literal{options_.call_deadline}, Literal{options_.lease}, Literal{options_.retention}}));
+    if (rows.empty()) return std::nullopt;
+    return acquired(rows, fingerprint_, std::nullopt, How::fresh);
+  }
+
+  std::optional<Reservation> resume_own(const Record& found) {
+    const pqxx::result rows =
+        postgres::run(tx_, bind(statements_.resume_own, {Literal{hash_.id}, Literal{found.holder.fence},
+                                                         Literal{found.holder.attempt}, Literal{options_.lease}}));
+    if (rows.empty()) return std::nullopt;
+    return acquired(rows, found.fingerprint, found.generation, How::again);
+  }
+
+  std::optional<Reservation> turn_unknown(const Record& found) {
+    const pqxx::result rows =
+        postgres::run(tx_, bind(waits() ? statements_.turn_unknown_waiting : statements_.turn_unknown,
+                                {Literal{hash_.id}, Literal{found.holder.fence}, Literal{found.holder.attempt}}));
+    if (rows.empty()) return std::nullopt;
+    return Unknown{};
+  }
+
+  // `generation` is empty where the record begins anew.
+  Reservation acquired(const pqxx::result& rows, const Fingerprint& stored, std::optional<std::int64_t> generation,
+                       How how) const {
+    const auto fence = rows[0][0].as<std::int64_t>();
+    return Acquired{Lease{key_, stored, {fence, attempt_}, generation.value_or(fence), read_time(rows[0][1])}, how};
+  }
+
+  const Statements& statements_;
+  pqxx::dbtransaction& tx_;
+  const Key& key_;
+  KeyHash hash_;
+  const Fingerprint& fingerprint_;
+  const ReserveOptions& options_;
+  Uuid attempt_;
+  std::optional<Holder> passed_over_;
+  TimePoint passed_over_lease_;
+};
+
+Look look_at(const Statements& statements, pqxx::dbtransaction& tx, const Key& key) {
+  return read_look(run(tx, bind(statements.find, {Literal{hash_key(key).id}})), key);
+}
+
+// Tells how the record was lost, having made sure that nothing of the transaction can commit: a caller who swallows
+// the exception must not commit business writes whose record belongs to another.
+[[noreturn]] void lose(pqxx::dbtransaction& tx, const std::optional<Record>& found, const Holder& holder) {
+  try {
+    run(tx, poison);
+  } catch (const std::exception& failure) {
+    if (sqlstate(failure) != "22P02") throw;
+  }
+  if (found && found->holder == holder && settled(found->state)) {
+    throw AlreadySettled{"the record is settled already: roll back, and answer with what find() shows"};
+  }
+  throw LeaseLost{"the record is not held under this fence and attempt any more: roll back, and answer with what "
+                  "find() shows"};
+}
+
+std::span<const std::byte> bytes_of(const std::string& text) {
+  return std::as_bytes(std::span{text.data(), text.size()});
+}
+
+}  // namespace
+
+Store::Store(std::shared_ptr<const Configuration> configuration, pqxx::dbtransaction& tx)
+    : IdempotencyStore{configuration->options.observer.get(), configuration->options.max_response_bytes},
+      configuration_{std::move(configuration)},
+      tx_{&tx} {}
+
+Reservation Store::do_reserve(const Key& key, const Fingerprint& fingerprint, const ReserveOptions& options) {
+  return Reserving{configuration_->statements, *tx_, key, fingerprint, options}.run();
+}
+
+TimePoint Store::do_settle(const Lease& lease, State state, const Response& response) {
+  const std::string headers = encode_headers(response.headers);
+  const Statements& statements = configuration_->statements;
+  const pqxx::result rows =
+      run(*tx_, bind(statements.settle,
+                     {Literal{hash_key(lease.key).id}, Literal{lease.holder.fence}, Literal{lease.holder.attempt},
+                      Literal{static_cast<std::int64_t>(state)}, Literal{std::int64_t{response.status}},
+                      Literal{bytes_of(headers)}, Literal{std::span{response.body}}}));
+  if (rows.empty()) lose(*tx_, look_at(statements, *tx_, lease.key).record, lease.holder);
+  return read_time(rows[0][0]);
+}
+
+void Store::do_mark_unknown(const Lease& lease, const Response& response) {
+  const std::string headers = encode_headers(response.headers);
+  const Statements& statements = configuration_->statements;
+  const pqxx::result rows =
+      run(*tx_, bind(statements.mark_unknown,
+                     {Literal{hash_key(lease.key).id}, Literal{lease.holder.fence}, Literal{lease.holder.attempt},
+                      Literal{std::int64_t{response.status}}, Literal{bytes_of(headers)},
+                      Literal{std::span{response.body}}}));
+  if (rows.empty()) lose(*tx_, look_at(statements, *tx_, lease.key).record, lease.holder);
+}
+
+void Store::do_mark_sent(const Lease& lease) {
+  const Statements& statements = configuration_->statements;
+  const pqxx::result rows =
+      run(*tx_, bind(statements.mark_sent, {Literal{hash_key(lease.key).id}, Literal{lease.holder.fence},
+                                            Literal{lease.holder.attempt}}));
+  if (rows.empty()) lose(*tx_, look_at(statements, *tx_, lease.key).record, lease.holder);
+}
+
+TimePoint Store::do_renew(const Lease& held, std::chrono::milliseconds lease) {
+  const Statements& statements = configuration_->statements;
+  const pqxx::result rows =
+      run(*tx_, bind(statements.renew, {Literal{hash_key(held.key).id}, Literal{held.holder.fence},
+                                        Literal{held.holder.attempt}, Literal{lease}}));
+  if (rows.empty()) lose(*tx_, look_at(statements, *tx_, held.key).record, held.holder);
+  return read_time(rows[0][0]);
+}
+
+void Store::do_lapse(const Lease& lease) { do_renew(lease, std::chrono::milliseconds{0}); }
+
+void Store::do_release(const Lease& lease) {
+  const Statements& statements = configuration_->statements;
+  const pqxx::result rows =
+      run(*tx_, bind(statements.release, {Literal{hash_key(lease.key).id}, Literal{lease.holder.fence},
+                                          Literal{lease.holder.attempt}}));
+  if (!rows.empty()) return;
+  const Look look = look_at(statements, *tx_, lease.key);
+  if (look.record && look.record->holder == lease.holder && look.record->state == State::in_progress) {
+    throw InvalidArgument{"release: the record was taken over or its call was marked as sent, so the command may have "
+                          "had an effect"};
+  }
+  lose(*tx_, look.record, lease.holder);
+}
+
+TimePoint Store::do_resolve(const Key& key, const Holder& holder, State state, const Response& response,
+                            const Resolution& resolution) {
+  const Statements& statements = configuration_->statements;
+  const Look look = look_at(statements, *tx_, key);
+  if (!look.record || look.record->holder != holder || look.record->state != State::unknown) {
+    lose(*tx_, look.record, holder);
+  }
+  check_resolution(*look.record, state, resolution, look.now);
+  const std::string headers = encode_headers(response.headers);
+  const pqxx::result rows = run(
+      *tx_, bind(statements.resolve,
+                 {Literal{hash_key(key).id}, Literal{holder.fence}, Literal{holder.attempt},
+                  Literal{static_cast<std::int64_t>(state)}, Literal{std::int64_t{response.status}},
+                  Literal{bytes_of(headers)}, Literal{std::span{response.body}}, Literal{*tx_, resolution.who},
+                  Literal{*tx_, resolution.why}}));
+  if (rows.empty()) lose(*tx_, look_at(statements, *tx_, key).record, holder);
+  return read_time(rows[0][0]);
+}
+
+std::optional<Record> Store::do_find(const Key& key) {
+  Look look = look_at(configuration_->statements, *tx_, key);
+  if (look.record && settled(look.record->state) && look.record->expires_at <= look.now) return std::nullopt;
+  return std::move(look.record);
+}
+
+}  // namespace idem::inline v0::postgres
