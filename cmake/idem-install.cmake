@@ -1,0 +1,32 @@
+# The installed package: find_package(idem 0.1 COMPONENTS core postgres), and idem-core.pc, idem-postgres.pc.
+include(CMakePackageConfigHelpers)
+
+set(idem_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/idem)
+set(idem_components core)
+if(IDEM_POSTGRES)
+  list(APPEND idem_components postgres)
+endif()
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/sql/ DESTINATION ${CMAKE_INSTALL_DATADIR}/idem/sql FILES_MATCHING PATTERN "*.sql")
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# Relative, so that the whole prefix may be moved.
+file(RELATIVE_PATH idem_pc_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" idem_pc_prefix "${idem_pc_prefix}")
+foreach(component IN LISTS idem_components)
+  install(TARGETS idem_${component} EXPORT idem-${component}-targets)
+  install(EXPORT idem-${component}-targets NAMESPACE idem:: DESTINATION ${idem_package_dir})
+  configure_file(cmake/idem-${component}.pc.in ${PROJECT_BINARY_DIR}/idem-${component}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/idem-${component}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
+
+configure_package_config_file(cmake/idem-config.cmake.in ${PROJECT_BINARY_DIR}/idem-config.cmake
+  INSTALL_DESTINATION ${idem_package_dir} NO_SET_AND_CHECK_MACRO)
+# While the major version is 0, a minor version may break.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/idem-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES
+  ${PROJECT_BINARY_DIR}/idem-config.cmake
+  ${PROJECT_BINARY_DIR}/idem-config-version.cmake
+  cmake/idem-libpqxx.cmake
+  DESTINATION ${idem_package_dir})

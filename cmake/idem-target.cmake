@@ -1,0 +1,27 @@
+# idem_target(target): what every target of this project shares. Touches that target only.
+function(idem_target target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+  if(IDEM_DEVELOPER)
+    target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion)
+    if(IDEM_WERROR)
+      target_compile_options(${target} PRIVATE -Werror)
+    endif()
+  endif()
+endfunction()
+
+# idem_library(name): a library target idem_<name>, known as idem::<name> here and where it is installed.
+function(idem_library name)
+  add_library(idem_${name})
+  add_library(idem::${name} ALIAS idem_${name})
+  idem_target(idem_${name})
+  set_target_properties(idem_${name} PROPERTIES
+    EXPORT_NAME ${name}
+    OUTPUT_NAME idem-${name}
+    VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+    POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(idem_${name}
+    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+    PRIVATE ${PROJECT_SOURCE_DIR}/src)
+endfunction()
