@@ -9,6 +9,7 @@ function(idem_embed_sql target)
     DEPENDS ${ARGN} ${script}
     COMMENT "Embedding the SQL files"
     VERBATIM)
+  add_custom_target(idem_sql DEPENDS ${header})
   target_sources(${target} PRIVATE ${header})
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/embedded)
 endfunction()

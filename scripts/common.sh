@@ -60,3 +60,38 @@ configure() {
     die "configuring $preset failed"
   }
 }
+
+# step NAME COMMAND…: runs COMMAND and counts what came of it: its tests, where its last line is scripts/test's, else
+# itself as one. Never fails; `summary` does.
+sum_passed=0 sum_failed=0 sum_skipped=0 steps=()
+step() {
+  local name=$1 log status=0 started=$SECONDS passed=0 failed=0 skipped=0 output output_pid
+  shift
+  say "$name"
+  log=$(mktemp)
+  exec {output}> >(exec tee "$log")
+  output_pid=$!
+  run "$@" >&"$output" 2>&1 {output}>&- || status=$?
+  exec {output}>&-
+  wait "$output_pid" || :
+  if [[ $(tail -n 1 "$log") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+)\ skipped$ ]]; then
+    passed=${BASH_REMATCH[1]} failed=${BASH_REMATCH[2]} skipped=${BASH_REMATCH[3]}
+  elif ((status == 0)); then
+    passed=1
+  fi
+  if ((status != 0 && failed == 0)); then
+    failed=1
+  fi
+  rm -f "$log"
+  sum_passed=$((sum_passed + passed)) sum_failed=$((sum_failed + failed)) sum_skipped=$((sum_skipped + skipped))
+  steps+=("$(printf '%-44s %5d passed %3d failed %3d skipped %5d s' \
+    "$name" "$passed" "$failed" "$skipped" $((SECONDS - started)))")
+}
+
+# summary: each step in a line, the sum in the last; fails if anything failed or nothing passed.
+summary() {
+  printf '\n'
+  printf '%s\n' "${steps[@]}"
+  printf '%d passed, %d failed, %d skipped\n' "$sum_passed" "$sum_failed" "$sum_skipped"
+  ((sum_failed == 0 && sum_passed > 0))
+}
