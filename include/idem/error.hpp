@@ -60,7 +60,7 @@ class InvalidJson : public InvalidArgument {
 
 /// The record was made under a fingerprint scheme or HMAC key that this process was not given, so it cannot say
 /// whether the request is the same one. Never answered as a mismatch. Nothing was changed. Stop: give the
-/// fingerprinter the older key (`FingerprintOptions::also`), then call again.
+/// fingerprinter the key of that scheme (`FingerprintOptions::also_hmac`, `also_sha256`), then call again.
 class FingerprintUnavailable : public Error {
  public:
   explicit FingerprintUnavailable(const std::string& message) : Error{NextStep::stop, message} {}
