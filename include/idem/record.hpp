@@ -48,28 +48,28 @@ struct Record {
   Key key;
   Fingerprint fingerprint;
   State state = State::in_progress;
-  Holder holder;
+  Holder holder{};
   std::int64_t generation = 0;
   /// May a lapsed attempt be resumed by another one?
   bool resumable = false;
   /// The outside system that the command calls, where it was named.
-  std::optional<std::string> downstream;
+  std::optional<std::string> downstream{};
   /// Until when the downstream remembers its keys; empty where it cannot deduplicate.
-  std::optional<TimePoint> window_until;
+  std::optional<TimePoint> window_until{};
   /// How long one outside call may take, counted from the end of its lease at the latest.
   std::chrono::milliseconds call_deadline{0};
   /// When the outside call was about to be sent, where that was marked.
-  std::optional<TimePoint> sent_at;
-  TimePoint lease_until;
+  std::optional<TimePoint> sent_at{};
+  TimePoint lease_until{};
   std::chrono::milliseconds retention{0};
   /// Set in COMPLETED and FAILED; in UNKNOWN where one was given.
-  std::optional<Response> response;
-  TimePoint created_at;
-  std::optional<TimePoint> finished_at;
+  std::optional<Response> response{};
+  TimePoint created_at{};
+  std::optional<TimePoint> finished_at{};
   /// Set in COMPLETED and FAILED. After it the key is a new request.
-  std::optional<TimePoint> expires_at;
-  std::optional<std::string> resolved_by;
-  std::optional<std::string> resolved_note;
+  std::optional<TimePoint> expires_at{};
+  std::optional<std::string> resolved_by{};
+  std::optional<std::string> resolved_note{};
 
   /// Did a later attempt take the record over from the first?
   [[nodiscard]] bool taken_over() const noexcept { return holder.fence != generation; }

@@ -7,7 +7,7 @@ namespace idem::inline v0::postgres {
 namespace {
 
 std::vector<std::byte> read_bytes(const pqxx::field& field) {
-  auto bytes = detail::from_hex({field.c_str(), field.size()});
+  auto bytes = from_hex({field.c_str(), field.size()});
   if (!bytes) throw StoredDataError{"a stored value did not arrive as hexadecimal digits"};
   return *std::move(bytes);
 }

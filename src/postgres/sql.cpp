@@ -9,7 +9,7 @@
 namespace idem::inline v0::postgres {
 
 // decode() spells the bytes in plain digits, which no server setting reads in another way.
-Literal::Literal(std::span<const std::byte> bytes) : sql_{"decode('" + detail::to_hex(bytes) + "', 'hex')"} {}
+Literal::Literal(std::span<const std::byte> bytes) : sql_{"decode('" + to_hex(bytes) + "', 'hex')"} {}
 
 Literal::Literal(const Uuid& uuid) : sql_{"'" + uuid.to_string() + "'"} {}
 

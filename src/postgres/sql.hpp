@@ -18,7 +18,7 @@ namespace idem::inline v0::postgres {
 /// One value as an SQL literal. Made from typed values only, so that no unquoted text can reach a statement.
 class Literal {
  public:
-  Literal(pqxx::dbtransaction& tx, std::string_view text) : sql_{tx.quote(std::string{text})} {}
+  Literal(pqxx::dbtransaction& tx, const std::string& text) : sql_{tx.quote(text)} {}
   Literal(pqxx::dbtransaction& tx, const std::optional<std::string>& text)
       : sql_{text ? tx.quote(*text) : std::string{"NULL"}} {}
   explicit Literal(std::span<const std::byte> bytes);
