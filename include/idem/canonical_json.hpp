@@ -59,18 +59,17 @@ class JsonProjection {
   /// True where nothing is ever dropped.
   [[nodiscard]] bool keeps_everything() const noexcept { return nodes_.size() == 1; }
 
-  /// A place in a document while it is walked from its root. Only for the code that makes canonical JSON.
-  struct Place {
-    std::size_t node;  ///< Its node in the tree of pointers; `no_node` where no pointer leads here.
-    bool included;     ///< It is at or below an included pointer.
-    bool kept;         ///< It is part of the projected document.
-  };
-  [[nodiscard]] Place root() const noexcept;
-  [[nodiscard]] Place member(const Place& parent, std::string_view name) const;
-  [[nodiscard]] Place element(const Place& parent, std::size_t index) const;
-
  private:
+  friend class CanonicalWriter;
+
   static constexpr std::size_t no_node = static_cast<std::size_t>(-1);
+
+  // A place in a document while it is walked from its root.
+  struct Place {
+    std::size_t node;  // its node in the tree of pointers; no_node where no pointer leads here
+    bool included;     // it is at or below an included pointer
+    bool kept;         // it is part of the projected document
+  };
 
   struct Node {
     std::vector<std::pair<std::string, std::size_t>> children;  // sorted by token
@@ -79,9 +78,9 @@ class JsonProjection {
     bool excluded = false;                                      // an excluded pointer ends here
   };
 
-  std::size_t add(std::string_view pointer, bool include);
-  [[nodiscard]] std::size_t child(std::size_t node, std::string_view token) const;
-  [[nodiscard]] Place place(const Place& parent, std::size_t node) const;
+  std::size_t add(std::string_view pointer);
+  [[nodiscard]] Place root() const noexcept;
+  [[nodiscard]] Place child(const Place& parent, std::string_view token) const;
 
   std::vector<Node> nodes_;  // the first is the root
 };
