@@ -1,0 +1,82 @@
+#include "postgres/test_database.hpp"
+
+#include <cstdlib>
+#include <stdexcept>
+
+#include "idem/postgres/schema.hpp"
+#include "idem/uuid.hpp"
+
+namespace idem::postgres_test {
+namespace {
+
+std::string url_of_server() {
+  const char* const url = std::getenv("IDEM_TEST_DATABASE_URL");
+  if (url == nullptr) throw std::runtime_error{"IDEM_TEST_DATABASE_URL is not set: run under scripts/with-postgres"};
+  return url;
+}
+
+postgres::BackendOptions in_schema(postgres::BackendOptions options, const std::string& schema) {
+  options.names.schema = schema;
+  return options;
+}
+
+}  // namespace
+
+TestDatabase::TestDatabase(postgres::BackendOptions options)
+    : url_{url_of_server()},
+      schema_{"test_" + random_uuid_v4().to_string()},
+      backend_{in_schema(options, schema_)} {
+  pqxx::connection connection{url_};
+  pqxx::work tx{connection};
+  postgres::install_schema(tx, in_schema(options, schema_).names);
+  tx.commit();
+}
+
+TestDatabase::~TestDatabase() {
+  try {
+    execute("SET LOCAL client_min_messages = warning; DROP SCHEMA \"" + schema_ + "\" CASCADE");
+  } catch (const std::exception&) {
+    // The server's folder goes with the run.
+  }
+}
+
+std::unique_ptr<pqxx::connection> TestDatabase::connect() const {
+  auto connection = std::make_unique<pqxx::connection>(url_);
+  pqxx::nontransaction session{*connection};
+  session.exec("SET search_path = \"" + schema_ + "\"");
+  return connection;
+}
+
+void TestDatabase::execute(const std::string& sql) const {
+  const auto connection = connect();
+  pqxx::work tx{*connection};
+  tx.exec(sql);
+  tx.commit();
+}
+
+long long TestDatabase::number(const std::string& sql) const {
+  const auto connection = connect();
+  pqxx::work tx{*connection};
+  const pqxx::result rows = tx.exec(sql);
+  return rows[0][0].as<long long>();
+}
+
+void TestDatabase::advance(std::chrono::milliseconds duration) const {
+  const std::string by = std::to_string(duration.count()) + " * interval '1 millisecond'";
+  execute("UPDATE idem_record SET lease_until = lease_until - " + by + ", window_until = window_until - " + by +
+          ", sent_at = sent_at - " + by + ", created_at = created_at - " + by + ", finished_at = finished_at - " + by +
+          ", expires_at = expires_at - " + by);
+}
+
+void wait_until(const TestDatabase& database, const std::string& sql) {
+  const auto connection = database.connect();
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes{1};
+  while (std::chrono::steady_clock::now() < deadline) {
+    pqxx::work tx{*connection};
+    const pqxx::result rows = tx.exec(sql);
+    if (rows[0][0].as<bool>()) return;
+  }
+  throw std::runtime_error{"the condition did not come true within a minute: " + sql};
+}
+
+}  // namespace idem::postgres_test

@@ -1,0 +1,45 @@
+// A schema of its own on the test server, with idem installed in it, gone after the test.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <pqxx/pqxx>
+#include <string>
+
+#include "idem/postgres/backend.hpp"
+
+namespace idem::postgres_test {
+
+/// Needs IDEM_TEST_DATABASE_URL (scripts/with-postgres sets it); throws std::runtime_error without it: a test that
+/// needs a server fails where there is none, it does not skip.
+class TestDatabase {
+ public:
+  explicit TestDatabase(postgres::BackendOptions options = {});
+  TestDatabase(const TestDatabase&) = delete;
+  TestDatabase& operator=(const TestDatabase&) = delete;
+  ~TestDatabase();
+
+  /// A new connection whose search path is this database's schema. Safe from several threads.
+  [[nodiscard]] std::unique_ptr<pqxx::connection> connect() const;
+
+  [[nodiscard]] const postgres::Backend& backend() const { return backend_; }
+  [[nodiscard]] const std::string& schema() const { return schema_; }
+
+  /// Runs `sql` in a transaction of its own.
+  void execute(const std::string& sql) const;
+  /// The one number that `sql` selects.
+  [[nodiscard]] long long number(const std::string& sql) const;
+
+  /// Moves the records' times back, as if that much time had passed.
+  void advance(std::chrono::milliseconds duration) const;
+
+ private:
+  std::string url_;
+  std::string schema_;
+  postgres::Backend backend_;
+};
+
+/// Waits, without sleeping in between, until `sql` selects true on a connection of its own. Throws after a minute.
+void wait_until(const TestDatabase& database, const std::string& sql);
+
+}  // namespace idem::postgres_test
