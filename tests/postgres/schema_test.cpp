@@ -1,0 +1,161 @@
+// The tables: installed once, renamed safely, and refusing rows that must not exist.
+#include "idem/postgres/schema.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <pqxx/pqxx>
+#include <string>
+#include <vector>
+
+#include "idem/error.hpp"
+#include "idem/fingerprint.hpp"
+#include "idem/key_hash.hpp"
+#include "idem/testing/race.hpp"
+#include "postgres/test_database.hpp"
+
+namespace idem::postgres_test {
+namespace {
+
+Fingerprint some_fingerprint() {
+  return Fingerprinter{}({.method = "POST", .operation = "op", .query = {}, .body = "{}"});
+}
+
+TEST(Schema, InstallsOnceAndIsSafeToRepeat) {
+  const TestDatabase database;
+  const auto connection = database.connect();
+  pqxx::work tx{*connection};
+  EXPECT_EQ(postgres::install_schema(tx, {.schema = database.schema()}), postgres::schema_version);
+  EXPECT_EQ(tx.exec("SELECT count(*) FROM idem_schema_version")[0][0].as<int>(), postgres::schema_version);
+}
+
+TEST(Schema, RolledBackInstallsNothing) {
+  const TestDatabase database;
+  const postgres::Names other{.schema = database.schema(), .record = "r2", .schema_version = "v2", .key_hash = "h2"};
+  const auto connection = database.connect();
+  {
+    pqxx::work tx{*connection};
+    EXPECT_EQ(postgres::install_schema(tx, other), 0);
+  }
+  pqxx::work tx{*connection};
+  EXPECT_TRUE(tx.exec("SELECT to_regclass('r2') IS NULL AND to_regclass('v2') IS NULL")[0][0].as<bool>());
+}
+
+TEST(Schema, OneOfManyInstallersInstallsAndTheOthersSucceed) {
+  const TestDatabase database;
+  const postgres::Names names{.schema = database.schema() + "_new"};
+  std::atomic<int> installed{0};
+  testing::race(8, [&](std::size_t) {
+    const auto connection = database.connect();
+    pqxx::work tx{*connection};
+    if (postgres::install_schema(tx, names) == 0) ++installed;
+    tx.commit();
+  });
+  EXPECT_EQ(installed, 1);
+  database.execute("DROP SCHEMA \"" + names.schema + "\" CASCADE");
+}
+
+TEST(Schema, ANewerSchemaIsRefused) {
+  const TestDatabase database;
+  database.execute("INSERT INTO idem_schema_version (version) VALUES (1000)");
+  const auto connection = database.connect();
+  pqxx::work tx{*connection};
+  EXPECT_THROW(postgres::install_schema(tx, {.schema = database.schema()}), StoredDataError);
+}
+
+TEST(Schema, ThePrintedScriptInstallsTheSame) {
+  const TestDatabase database;
+  const postgres::Names names{.schema = database.schema() + "_printed"};
+  database.execute(postgres::schema_sql(names));
+  const postgres::Backend backend{{.names = names}};
+  const auto connection = database.connect();
+  pqxx::work tx{*connection};
+  EXPECT_EQ(postgres::install_schema(tx, names), postgres::schema_version);
+  EXPECT_TRUE(std::holds_alternative<Acquired>(backend.store(tx).reserve({"p", "o", "k"}, some_fingerprint())));
+  tx.exec("DROP SCHEMA \"" + names.schema + "\" CASCADE");
+  tx.commit();
+}
+
+TEST(Schema, EveryNameMayNeedQuoting) {
+  const postgres::Names names{.schema = "Sch\"ema '$1' {record}",
+                              .record = "Records; DROP TABLE x --$2 {clock}",
+                              .schema_version = "ver'sion\"",
+                              .key_hash = "h\xc3\xa4sh $9"};
+  const TestDatabase database{{.names = {}}};
+  const auto connection = database.connect();
+  pqxx::work tx{*connection};
+  ASSERT_EQ(postgres::install_schema(tx, names), 0);
+  const postgres::Backend backend{{.names = names}};
+  auto store = backend.store(tx);
+  const Key key{"p", "o", "k"};
+  const auto lease = std::get<Acquired>(store.reserve(key, some_fingerprint())).lease;
+  store.complete(lease, text_response(200, "done"));
+  EXPECT_EQ(body_text(std::get<Replay>(store.reserve(key, some_fingerprint())).response), "done");
+  EXPECT_EQ(postgres::install_schema(tx, names), postgres::schema_version);
+}
+
+TEST(Schema, ANameThatPostgresWouldCutIsRefused) {
+  EXPECT_THROW(postgres::Backend({.names = {.record = std::string(64, 'x')}}), InvalidArgument);
+  EXPECT_THROW(postgres::Backend({.names = {.record = ""}}), InvalidArgument);
+  EXPECT_THROW(postgres::Backend({.names = {.record = std::string("a\0b", 3)}}), InvalidArgument);
+  EXPECT_THROW(static_cast<void>(postgres::schema_sql({.key_hash = std::string(64, 'x')})), InvalidArgument);
+}
+
+TEST(Schema, WithoutTablesTheErrorSaysSo) {
+  const TestDatabase database;
+  const postgres::Backend backend{{.names = {.schema = database.schema(), .record = "not_there"}}};
+  const auto connection = database.connect();
+  pqxx::work tx{*connection};
+  EXPECT_THROW(static_cast<void>(backend.store(tx).find({"p", "o", "k"})), StoredDataError);
+}
+
+TEST(Schema, TheKeyHashFunctionGivesTheStoredHash) {
+  const TestDatabase database;
+  const std::vector<Key> keys{{"p", "o", "k"},
+                              {"a", "bc", "d"},
+                              {"ab", "c", "d"},
+                              {"\xc3\xa9", "POST /payments", "8e03978e-40d5-43e8-bc93-6894a57f9324"},
+                              {std::string(255, 'x'), "'; --", "\"\\"}};
+  const auto connection = database.connect();
+  pqxx::work tx{*connection};
+  for (const Key& key : keys) {
+    const std::string arguments = tx.quote(key.principal) + "," + tx.quote(key.operation) + "," + tx.quote(key.value);
+    const pqxx::result rows = tx.exec("SELECT idem_key_hash(" + arguments + ")::text");
+    EXPECT_EQ(rows[0][0].as<std::string>(), hash_key(key).id.to_string());
+  }
+}
+
+// Fault 2: a lease that is not set must be impossible, and so must every other half-made row.
+TEST(Schema, RowsThatMustNotExistAreRefusedByTheTable) {
+  const TestDatabase database;
+  const Key key{"p", "o", "k"};
+  const auto connection = database.connect();
+  {
+    pqxx::work tx{*connection};
+    auto reservation = database.backend().store(tx).reserve(key, some_fingerprint());
+    ASSERT_TRUE(std::holds_alternative<Acquired>(reservation));
+    tx.commit();
+  }
+  for (const char* const change :
+       {"lease_until = NULL", "expires_at = now()", "finished_at = now()", "state = 2", "state = 3", "state = 5",
+        "state = 0", "fence = 0", "generation = fence + 1", "retention = interval '0'", "response_status = 200",
+        "fingerprint = '\\x00'", "idempotency_key = ''", "principal = repeat('x', 256)", "resumable = true",
+        "call_deadline = interval '-1 s'", "window_until = now()", "resolved_by = 'x'", "reserved_xact = NULL"}) {
+    EXPECT_THROW(database.execute(std::string{"UPDATE idem_record SET "} + change), pqxx::integrity_constraint_violation)
+        << change;
+  }
+}
+
+// An update stays heap-only, without a write to any index, only as long as that is so.
+TEST(Schema, NoIndexHoldsAColumnThatSettlingChanges) {
+  const TestDatabase database;
+  const auto connection = database.connect();
+  pqxx::work tx{*connection};
+  const pqxx::result rows = tx.exec(
+      "SELECT string_agg(DISTINCT attname, ',' ORDER BY attname) FROM pg_index JOIN pg_attribute ON attrelid = indrelid "
+      "AND attnum = ANY (indkey) WHERE indrelid = 'idem_record'::regclass");
+  EXPECT_EQ(rows[0][0].as<std::string>(), "created_at,key_hash");
+}
+
+}  // namespace
+}  // namespace idem::postgres_test
