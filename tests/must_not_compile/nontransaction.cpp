@@ -1,0 +1,14 @@
+// A pqxx::nontransaction commits each statement by itself, so nothing in it is one transaction.
+// expect: nontransaction
+#include <idem/postgres/backend.hpp>
+#include <pqxx/pqxx>
+
+#ifdef MUST_NOT_COMPILE
+using Transaction = pqxx::nontransaction;
+#else
+using Transaction = pqxx::work;
+#endif
+
+idem::postgres::Store store_in(const idem::postgres::Backend& backend, Transaction& tx) {
+  return backend.store(tx);
+}
