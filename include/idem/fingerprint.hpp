@@ -70,20 +70,20 @@ struct HmacKey {
 
 /// What counts in a request, and how it is hashed. A plain value.
 struct FingerprintOptions {
-  CanonicalJsonOptions json;
+  CanonicalJsonOptions json{};
   /// The JSON Pointers (RFC 6901) of the members that make the operation; empty for all. Best where the
   /// body's shape is known: a new member that clients add then changes nothing.
-  std::vector<std::string> include;
+  std::vector<std::string> include{};
   /// The members that do not count. A client's timestamp or an attempt's id in the hash makes each retry a
   /// mismatch.
-  std::vector<std::string> exclude;
+  std::vector<std::string> exclude{};
   /// Set: new fingerprints are keyed. Needed where bodies can hold card numbers or other guessable secrets,
   /// as their unkeyed hash can be searched. Not set: SHA-256.
-  std::optional<HmacKey> hmac;
+  std::optional<HmacKey> hmac{};
   /// Other keys under which kept records were made, or will be by a newer deployment: the fingerprint is
   /// computed under each of them too, only to compare. To change keys: give every process the new key here,
   /// then make it `hmac` with the old one here, and drop the old one when the retention has passed.
-  std::vector<HmacKey> also_hmac;
+  std::vector<HmacKey> also_hmac{};
   /// With `hmac`: compute the unkeyed hash too, only to compare, for records made before keys were used.
   bool also_sha256 = false;
 };
@@ -91,12 +91,12 @@ struct FingerprintOptions {
 /// The parts of a request that a fingerprint is made of. Views: they must live during the call only. Neither
 /// the principal nor the idempotency key is among them, as they are in the Key.
 struct RequestContent {
-  std::string_view method;     ///< Taken as it is: `POST`. Empty for commands that are not HTTP.
-  std::string_view operation;  ///< The command's stable name or route, not the raw URL.
-  std::string_view query;      ///< The chosen query parameters, in an order that the caller fixes.
+  std::string_view method{};     ///< Taken as it is: `POST`. Empty for commands that are not HTTP.
+  std::string_view operation{};  ///< The command's stable name or route, not the raw URL.
+  std::string_view query{};      ///< The chosen query parameters, in an order that the caller fixes.
   std::string_view content_type =
       "application/json";  ///< As in the header, parameters included; they do not count.
-  std::string_view body;
+  std::string_view body{};
 };
 
 /// Makes fingerprints by one set of options. Immutable; safe to share between threads.
