@@ -64,8 +64,8 @@ class Fingerprint {
 /// A secret for keyed fingerprints. The id is stored with each fingerprint; never give an id to a second
 /// secret.
 struct HmacKey {
-  std::uint8_t id = 0;            ///< 0 to 127.
-  std::vector<std::byte> secret;  ///< At least 16 bytes, random; 32 are right for SHA-256.
+  std::uint8_t id = 0;              ///< 0 to 127.
+  std::vector<std::byte> secret{};  ///< At least 16 bytes, random; 32 are right for SHA-256.
 };
 
 /// What counts in a request, and how it is hashed. A plain value.

@@ -16,10 +16,10 @@ namespace idem::inline v0 {
 /// another only where all three are equal, byte for byte. A value: distinct objects may be used by distinct
 /// threads.
 struct Key {
-  std::string principal;  ///< The authenticated caller that owns the key: tenant, user. Never taken from the
-                          ///< request body.
-  std::string operation;  ///< The command's stable name, such as `POST /payments`. Not the raw URL.
-  std::string value;      ///< The client's idempotency key: opaque, made once for each intent.
+  std::string principal{};  ///< The authenticated caller that owns the key: tenant, user. Never taken from
+                            ///< the request body.
+  std::string operation{};  ///< The command's stable name, such as `POST /payments`. Not the raw URL.
+  std::string value{};      ///< The client's idempotency key: opaque, made once for each intent.
 
   friend auto operator<=>(const Key&, const Key&) = default;
 };
