@@ -2,15 +2,15 @@
 
 #include "idem/error.hpp"
 #include "text_limits.hpp"
+#include "time_limit.hpp"
 
 namespace idem::inline v0 {
 
 void validate(const ReserveOptions& options) {
   using std::chrono::milliseconds;
-  constexpr milliseconds longest = std::chrono::years{10};
   if (options.lease <= milliseconds{0}) throw InvalidArgument{"lease must be more than 0"};
   if (options.retention < options.lease) throw InvalidArgument{"retention must not be shorter than the lease"};
-  if (options.retention > longest) throw InvalidArgument{"retention must not be longer than ten years"};
+  if (options.retention > detail::longest_time) throw InvalidArgument{"retention must not be longer than ten years"};
   if (options.horizon && options.retention < *options.horizon) {
     throw InvalidArgument{"retention must not be shorter than the horizon: a late duplicate would run again"};
   }

@@ -7,6 +7,7 @@
 
 #include "idem/error.hpp"
 #include "text_limits.hpp"
+#include "time_limit.hpp"
 
 namespace idem::inline v0 {
 namespace {
@@ -139,6 +140,7 @@ Lease IdempotencyStore::renew(const Lease& held, std::chrono::milliseconds lease
       observer_, held.key,
       [&] {
         if (lease <= std::chrono::milliseconds{0}) throw InvalidArgument{"lease must be more than 0"};
+        if (lease > detail::longest_time) throw InvalidArgument{"lease must not be longer than ten years"};
         Lease renewed = held;
         renewed.lease_until = do_renew(held, lease);
         return renewed;

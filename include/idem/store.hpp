@@ -64,7 +64,8 @@ class IdempotencyStore {
   void mark_sent(const Lease& lease);
 
   /// Sets the lease's end to `lease` from now, also where it has lapsed but nobody took over. Never extends the
-  /// downstream's window. Rolled back with the transaction. Throws LeaseLost; InvalidArgument unless `lease` > 0.
+  /// downstream's window. Rolled back with the transaction. Throws LeaseLost; InvalidArgument unless `lease` is more than
+  /// 0 and at most ten years.
   [[nodiscard]] Lease renew(const Lease& held, std::chrono::milliseconds lease);
 
   /// Ends the lease now: the record stays IN_PROGRESS for the next one to resume. Rolled back with the transaction.
