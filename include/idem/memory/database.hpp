@@ -1,0 +1,60 @@
+// The in-memory database: records and tables that transactions commit and roll back, without a server.
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <memory>
+
+#include "idem/clock.hpp"
+#include "idem/memory/lost_commit.hpp"
+#include "idem/memory/store.hpp"
+#include "idem/memory/transaction.hpp"
+#include "idem/transact.hpp"
+
+namespace idem::inline v0::memory {
+
+/// A database in memory that gives the answers that PostgreSQL gives, for a service's own tests. It is the backend too:
+/// `execute(db, tx, …)`, `transact(db, [&] { return db.begin(); }, …)`.
+///
+/// Nothing survives the process, and records past their expiry stay in memory until their key is used again. Safe to
+/// share between threads; each transaction belongs to one.
+///
+///     idem::memory::Database db;
+///     auto tx = db.begin();
+///     auto outcome = idem::execute(db, tx, request, handler);
+///     tx.commit();
+class Database {
+ public:
+  /// `clock` is the only clock that the records go by (idem::testing::FakeClock is one to move by hand). `observer` may be
+  /// null; otherwise it must outlive the database.
+  explicit Database(std::shared_ptr<const Clock> clock = std::make_shared<SystemClock>(), Observer* observer = nullptr);
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+  ~Database();
+
+  /// Begins a transaction.
+  [[nodiscard]] Transaction begin();
+
+  /// The records as `tx`, a Transaction or a Subtransaction of this database, sees and changes them. Throws InvalidArgument
+  /// for another database's; the store's functions throw TransactionClosed where `tx` is not open.
+  [[nodiscard]] Store store(TransactionBase& tx) const;
+
+  /// What an exception says of the transaction it came from: TransactionConflict is transient, another idem::Error
+  /// definite, anything else (CommitLost too) unknown.
+  [[nodiscard]] Failure failure_of(const std::exception_ptr& error) const noexcept;
+
+  /// Loses the answer of the next COMMIT that would have succeeded: it throws CommitLost.
+  void lose_next_commit(LostCommit how);
+
+  /// How many records are in memory: committed ones, expired ones among them, and those of open transactions.
+  [[nodiscard]] std::size_t record_count() const;
+
+ private:
+  template <class Key, class Value>
+  friend class Table;
+
+  std::unique_ptr<detail::Shared> shared_;
+  Observer* observer_;
+};
+
+}  // namespace idem::inline v0::memory

@@ -1,0 +1,32 @@
+// What the transactions of one in-memory database share.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "idem/clock.hpp"
+#include "idem/memory/detail/rows.hpp"
+#include "idem/memory/detail/work.hpp"
+#include "idem/memory/lost_commit.hpp"
+#include "idem/record.hpp"
+
+namespace idem::inline v0::memory::detail {
+
+struct Shared {
+  explicit Shared(std::shared_ptr<const Clock> its_clock) : clock{std::move(its_clock)} {}
+
+  const std::shared_ptr<const Clock> clock;
+  std::mutex mutex;  // guards all that follows, and the rows of every table
+  Rows<Key, Record> records;
+  std::int64_t last_fence = 0;  // fences grow also while a test's clock stands still
+  std::vector<Work*> waiting;
+  std::condition_variable rows_given_up;
+  std::optional<LostCommit> lose_next_commit;
+};
+
+}  // namespace idem::inline v0::memory::detail

@@ -1,0 +1,38 @@
+// The records of an in-memory database as one transaction sees them.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "idem/memory/detail/work.hpp"
+#include "idem/store.hpp"
+
+namespace idem::inline v0::memory {
+
+/// IdempotencyStore on an in-memory transaction, made by Database::store().
+///
+/// As on PostgreSQL under READ COMMITTED: `reserve` never waits for another open transaction but answers InProgress, except
+/// where it settles a lost COMMIT (`ReserveOptions::attempt`); the functions that take a lease or a holder wait for another
+/// transaction's write to the record and then go by what is there. A wait that would never end throws TransactionConflict.
+/// Belongs to its transaction's thread.
+class Store final : public IdempotencyStore {
+ private:
+  friend class Database;
+  Store(Observer* observer, detail::WorkLevel level) : IdempotencyStore{observer}, level_{std::move(level)} {}
+
+  Reservation do_reserve(const Key& key, const Fingerprint& fingerprint, const ReserveOptions& options) override;
+  TimePoint do_settle(const Lease& lease, State state, const Response& response) override;
+  void do_mark_unknown(const Lease& lease, const Response& response) override;
+  void do_mark_sent(const Lease& lease) override;
+  TimePoint do_renew(const Lease& held, std::chrono::milliseconds lease) override;
+  void do_lapse(const Lease& lease) override;
+  void do_release(const Lease& lease) override;
+  TimePoint do_resolve(const Key& key, const Holder& holder, State state, const Response& response,
+                       const Resolution& resolution) override;
+  std::optional<Record> do_find(const Key& key) override;
+
+  detail::WorkLevel level_;
+};
+
+}  // namespace idem::inline v0::memory
