@@ -7,16 +7,19 @@
 
 namespace idem::inline v0::memory {
 
-Database::Database(std::shared_ptr<const Clock> clock, Observer* observer)
-    : shared_{std::make_unique<detail::Shared>(std::move(clock))}, observer_{observer} {}
+Database::Database(std::shared_ptr<const Clock> clock, std::shared_ptr<Observer> observer)
+    : shared_{std::make_unique<detail::Shared>(std::move(clock))}, observer_{std::move(observer)} {}
 
 Database::~Database() = default;
 
-Transaction Database::begin() { return Transaction{{std::make_shared<detail::Work>(*shared_)}}; }
+Transaction Database::begin() {
+  const std::lock_guard lock{shared_->mutex};
+  return Transaction{{std::make_shared<detail::Work>(*shared_, ++shared_->last_work)}};
+}
 
 Store Database::store(TransactionBase& tx) const {
   static_cast<void>(tx.work_in(*shared_));
-  return {observer_, tx.level_};
+  return {observer_.get(), tx.level_};
 }
 
 Failure Database::failure_of(const std::exception_ptr& error) const noexcept {

@@ -12,7 +12,7 @@ namespace idem::inline v0::memory {
 namespace {
 
 using detail::Work;
-using RecordPtr = detail::Rows<Key, Record>::Version;
+using Stored = detail::Rows<Key, detail::StoredRecord>::Version;
 
 // One call on the records: the mutex is held while it lives.
 class Call {
@@ -21,41 +21,41 @@ class Call {
       : work_{*level.work}, shared_{work_.shared()}, lock_{work_.enter(level.level)} {}
 
   [[nodiscard]] TimePoint now() const { return shared_.clock->now(); }
-  [[nodiscard]] RecordPtr find(const Key& key) const { return shared_.records.seen_by(work_, key); }
-  [[nodiscard]] Work* other_holder(const Key& key) const { return shared_.records.other_holder(work_, key); }
-
-  // Did this very transaction reserve what it sees?
-  [[nodiscard]] bool reserved_here(const Record& seen) const {
-    const RecordPtr committed = shared_.records.committed(seen.key);
-    return !committed || committed->holder != seen.holder;
+  [[nodiscard]] Stored find(const Key& key) const { return shared_.records.seen_by(work_, key); }
+  [[nodiscard]] bool reserved_here(const detail::StoredRecord& found) const {
+    return found.reserved_in == work_.number();
   }
+  [[nodiscard]] Work* other_holder(const Key& key) const { return shared_.records.other_holder(work_, key); }
 
   [[nodiscard]] Holder next_holder(TimePoint now, const std::optional<Uuid>& attempt) {
     shared_.last_fence = std::max(shared_.last_fence + 1, now.time_since_epoch().count());
     return {shared_.last_fence, attempt ? *attempt : random_uuid_v4()};
   }
 
-  void write(Record record) {
-    const Key key = record.key;
-    shared_.records.write(work_, key, std::make_shared<const Record>(std::move(record)));
+  void write(detail::StoredRecord stored) {
+    const Key key = stored.record.key;
+    shared_.records.write(work_, key, std::make_shared<const detail::StoredRecord>(std::move(stored)));
   }
+  void write_reserved(Record record) { write({std::move(record), work_.number()}); }
   void remove(const Key& key) { shared_.records.write(work_, key, nullptr); }
   void wait_for(const Work& other) { work_.wait_for(lock_, other); }
 
-  // The record, if it is held under `holder` in one of `states`, once no other transaction holds its row. Otherwise the
-  // transaction is spoiled, so that a caller who swallows the exception commits nothing.
-  [[nodiscard]] Record held(const Key& key, const Holder& holder, std::initializer_list<State> states) {
+  // The record, if it is held under `holder` in one of `states`, once no other transaction holds its row.
+  // Otherwise the transaction is spoiled, so that a caller who swallows the exception commits nothing.
+  [[nodiscard]] detail::StoredRecord held(const Key& key, const Holder& holder,
+                                          std::initializer_list<State> states) {
     for (;;) {
-      const RecordPtr record = find(key);
-      const bool ours = record && record->holder == holder;
-      if (!ours || std::find(states.begin(), states.end(), record->state) == states.end()) {
-        const bool settled = ours && (record->state == State::completed || record->state == State::failed);
+      const Stored found = find(key);
+      const bool ours = found && found->record.holder == holder;
+      const State state = found ? found->record.state : State::in_progress;
+      if (!ours || std::find(states.begin(), states.end(), state) == states.end()) {
+        const bool settled = ours && (state == State::completed || state == State::failed);
         work_.spoil();
         if (settled) throw AlreadySettled{"the record was already settled; roll back, then ask find"};
         throw LeaseLost{"the record is not held under this fence and attempt; roll back, then ask find"};
       }
       const Work* other = other_holder(key);
-      if (other == nullptr) return *record;
+      if (other == nullptr) return *found;
       wait_for(*other);
     }
   }
@@ -75,8 +75,8 @@ Acquired acquired(const Record& record, How how) {
   return {{record.key, record.fingerprint, record.holder, record.generation, record.lease_until}, how};
 }
 
-Reservation reserve_new(Call& call, const Key& key, const Fingerprint& fingerprint, const ReserveOptions& options,
-                        TimePoint now) {
+Reservation reserve_new(Call& call, const Key& key, const Fingerprint& fingerprint,
+                        const ReserveOptions& options, TimePoint now) {
   const Holder holder = call.next_holder(now, options.attempt);
   // A stored fingerprint is its bytes, as on a server; what the asker could compare it with is not kept.
   Record record{key, Fingerprint::from_bytes(fingerprint.bytes())};
@@ -92,7 +92,7 @@ Reservation reserve_new(Call& call, const Key& key, const Fingerprint& fingerpri
   record.retention = options.retention;
   record.created_at = now;
   Acquired answer = acquired(record, How::fresh);
-  call.write(std::move(record));
+  call.write_reserved(std::move(record));
   return answer;
 }
 
@@ -100,25 +100,26 @@ Reservation reserve_again(Call& call, Record record, How how, const ReserveOptio
   if (how == How::took_over) record.holder = call.next_holder(now, options.attempt);
   record.lease_until = now + options.lease;
   Acquired answer = acquired(record, how);
-  call.write(std::move(record));
+  call.write_reserved(std::move(record));
   return answer;
 }
 
-Reservation turn_unknown(Call& call, Record record) {
-  record.state = State::unknown;
-  Unknown answer{record.response};
-  call.write(std::move(record));
+Reservation turn_unknown(Call& call, detail::StoredRecord stored) {
+  stored.record.state = State::unknown;
+  Unknown answer{stored.record.response};
+  call.write(std::move(stored));
   return answer;
 }
 
-TimePoint settle(Call& call, Record record, State state, const Response& response) {
+TimePoint settle(Call& call, detail::StoredRecord stored, State state, const Response& response) {
   const TimePoint now = call.now();
+  Record& record = stored.record;
   const TimePoint expires_at = now + record.retention;
   record.state = state;
   record.response = response;
   record.finished_at = now;
   record.expires_at = expires_at;
-  call.write(std::move(record));
+  call.write(std::move(stored));
   return expires_at;
 }
 
@@ -128,22 +129,31 @@ Reservation Store::do_reserve(const Key& key, const Fingerprint& fingerprint, co
   Call call{level_};
   for (;;) {
     const TimePoint now = call.now();
-    const RecordPtr found = call.find(key);
+    const Stored stored = call.find(key);
     const Work* other = call.other_holder(key);
-    if (!found && other == nullptr) return reserve_new(call, key, fingerprint, options, now);
-    if (found) {
-      const Verdict verdict = judge(*found, call.reserved_here(*found), now, fingerprint, options);
+    if (!stored && other == nullptr) return reserve_new(call, key, fingerprint, options, now);
+    if (stored) {
+      const Record& found = stored->record;
+      const Verdict verdict = judge(found, call.reserved_here(*stored), now, fingerprint, options);
       if (other == nullptr || !writes(verdict)) {
         switch (verdict) {
-          case Verdict::replace: return reserve_new(call, key, fingerprint, options, now);
-          case Verdict::replay: return Replay{found->state, found->response.value(), found->expires_at.value()};
-          case Verdict::mismatch: return Mismatch{};
-          case Verdict::in_progress: return InProgress{retry_after(found->lease_until - now)};
-          case Verdict::resume_own: return reserve_again(call, *found, How::again, options, now);
-          case Verdict::take_over: return reserve_again(call, *found, How::took_over, options, now);
-          case Verdict::turn_unknown: return turn_unknown(call, *found);
+          case Verdict::replace:
+            return reserve_new(call, key, fingerprint, options, now);
+          case Verdict::replay:
+            return Replay{found.state, found.response.value(), found.expires_at.value()};
+          case Verdict::mismatch:
+            return Mismatch{};
+          case Verdict::in_progress:
+            return InProgress{retry_after(found.lease_until - now)};
+          case Verdict::resume_own:
+            return reserve_again(call, found, How::again, options, now);
+          case Verdict::take_over:
+            return reserve_again(call, found, How::took_over, options, now);
+          case Verdict::turn_unknown:
+            return turn_unknown(call, *stored);
           case Verdict::leave_unknown:
-          case Verdict::unknown: return Unknown{found->response};
+          case Verdict::unknown:
+            return Unknown{found.response};
           case Verdict::already_reserved:
             throw AlreadyReserved{"this transaction holds the key already, under another attempt"};
         }
@@ -157,45 +167,47 @@ Reservation Store::do_reserve(const Key& key, const Fingerprint& fingerprint, co
 
 TimePoint Store::do_settle(const Lease& lease, State state, const Response& response) {
   Call call{level_};
-  return settle(call, call.held(lease.key, lease.holder, {State::in_progress, State::unknown}), state, response);
+  return settle(call, call.held(lease.key, lease.holder, {State::in_progress, State::unknown}), state,
+                response);
 }
 
 void Store::do_mark_unknown(const Lease& lease, const Response& response) {
   Call call{level_};
-  Record record = call.held(lease.key, lease.holder, {State::in_progress});
-  record.state = State::unknown;
-  record.response = response;
-  call.write(std::move(record));
+  detail::StoredRecord stored = call.held(lease.key, lease.holder, {State::in_progress});
+  stored.record.state = State::unknown;
+  stored.record.response = response;
+  call.write(std::move(stored));
 }
 
 void Store::do_mark_sent(const Lease& lease) {
   Call call{level_};
-  Record record = call.held(lease.key, lease.holder, {State::in_progress});
-  record.sent_at = call.now();
-  call.write(std::move(record));
+  detail::StoredRecord stored = call.held(lease.key, lease.holder, {State::in_progress});
+  stored.record.sent_at = call.now();
+  call.write(std::move(stored));
 }
 
 TimePoint Store::do_renew(const Lease& held, std::chrono::milliseconds lease) {
   Call call{level_};
-  Record record = call.held(held.key, held.holder, {State::in_progress});
+  detail::StoredRecord stored = call.held(held.key, held.holder, {State::in_progress});
   const TimePoint lease_until = call.now() + lease;
-  record.lease_until = lease_until;
-  call.write(std::move(record));
+  stored.record.lease_until = lease_until;
+  call.write(std::move(stored));
   return lease_until;
 }
 
 void Store::do_lapse(const Lease& lease) {
   Call call{level_};
-  Record record = call.held(lease.key, lease.holder, {State::in_progress});
-  record.lease_until = std::min(record.lease_until, call.now());
-  call.write(std::move(record));
+  detail::StoredRecord stored = call.held(lease.key, lease.holder, {State::in_progress});
+  stored.record.lease_until = std::min(stored.record.lease_until, call.now());
+  call.write(std::move(stored));
 }
 
 void Store::do_release(const Lease& lease) {
   Call call{level_};
-  const Record record = call.held(lease.key, lease.holder, {State::in_progress});
-  if (record.taken_over() || record.sent_at) {
-    throw InvalidArgument{"release: the record was taken over or marked sent, so something may have been called"};
+  const detail::StoredRecord stored = call.held(lease.key, lease.holder, {State::in_progress});
+  if (stored.record.taken_over() || stored.record.sent_at) {
+    throw InvalidArgument{
+        "release: the record was taken over or marked sent, so something may have been called"};
   }
   call.remove(lease.key);
 }
@@ -203,18 +215,18 @@ void Store::do_release(const Lease& lease) {
 TimePoint Store::do_resolve(const Key& key, const Holder& holder, State state, const Response& response,
                             const Resolution& resolution) {
   Call call{level_};
-  Record record = call.held(key, holder, {State::unknown});
-  check_resolution(record, state, resolution, call.now());
-  record.resolved_by = resolution.who;
-  record.resolved_note = resolution.why;
-  return settle(call, std::move(record), state, response);
+  detail::StoredRecord stored = call.held(key, holder, {State::unknown});
+  check_resolution(stored.record, state, resolution, call.now());
+  stored.record.resolved_by = resolution.who;
+  stored.record.resolved_note = resolution.why;
+  return settle(call, std::move(stored), state, response);
 }
 
 std::optional<Record> Store::do_find(const Key& key) {
   const Call call{level_};
-  const RecordPtr record = call.find(key);
-  if (!record || (record->expires_at && *record->expires_at <= call.now())) return std::nullopt;
-  return *record;
+  const Stored stored = call.find(key);
+  if (!stored || (stored->record.expires_at && *stored->record.expires_at <= call.now())) return std::nullopt;
+  return stored->record;
 }
 
 }  // namespace idem::inline v0::memory

@@ -16,11 +16,17 @@ detail::Work& TransactionBase::work_in(const detail::Shared& database) const {
   return its_work;
 }
 
-void TransactionBase::on_commit(std::function<void()> call) { work().on_commit(level_.level, std::move(call)); }
+void TransactionBase::on_commit(std::function<void()> call) {
+  work().on_commit(level_.level, std::move(call));
+}
 
-void TransactionBase::on_rollback(std::function<void()> call) { work().on_rollback(level_.level, std::move(call)); }
+void TransactionBase::on_rollback(std::function<void()> call) {
+  work().on_rollback(level_.level, std::move(call));
+}
 
-void TransactionBase::commit() { work().commit(level_.level); }
+void TransactionBase::commit() {
+  work().commit(level_.level);
+}
 
 void TransactionBase::rollback() noexcept {
   if (level_.work) level_.work->rollback(level_.level);

@@ -32,7 +32,8 @@ Work::LevelId Work::open_level(LevelId parent) {
 
 void Work::commit(LevelId level) {
   if (!is_open(level)) throw TransactionClosed{"the transaction was already committed or rolled back"};
-  if (levels_.back().id != level) throw TransactionClosed{"a subtransaction inside the transaction is still open"};
+  if (levels_.back().id != level)
+    throw TransactionClosed{"a subtransaction inside the transaction is still open"};
   if (levels_.back().spoiled) {
     rollback(level);
     throw TransactionClosed{"an earlier error ended the transaction: nothing was committed"};
@@ -72,7 +73,8 @@ void Work::commit_outermost() {
 }
 
 void Work::rollback(LevelId level) noexcept {
-  const auto ended = std::find_if(levels_.begin(), levels_.end(), [&](const Level& open) { return open.id == level; });
+  const auto ended =
+      std::find_if(levels_.begin(), levels_.end(), [&](const Level& open) { return open.id == level; });
   if (ended == levels_.end()) return;
   {
     const Lock lock{shared_.mutex};

@@ -13,11 +13,11 @@
 
 namespace idem::inline v0::memory {
 
-/// A database in memory that gives the answers that PostgreSQL gives, for a service's own tests. It is the backend too:
-/// `execute(db, tx, …)`, `transact(db, [&] { return db.begin(); }, …)`.
+/// A database in memory that gives the answers that PostgreSQL gives, for a service's own tests. It is the
+/// backend too: `execute(db, tx, …)`, `transact(db, [&] { return db.begin(); }, …)`.
 ///
-/// Nothing survives the process, and records past their expiry stay in memory until their key is used again. Safe to
-/// share between threads; each transaction belongs to one.
+/// Nothing survives the process, and records past their expiry stay in memory until their key is used again.
+/// Safe to share between threads; each transaction belongs to one.
 ///
 ///     idem::memory::Database db;
 ///     auto tx = db.begin();
@@ -25,9 +25,10 @@ namespace idem::inline v0::memory {
 ///     tx.commit();
 class Database {
  public:
-  /// `clock` is the only clock that the records go by (idem::testing::FakeClock is one to move by hand). `observer` may be
-  /// null; otherwise it must outlive the database.
-  explicit Database(std::shared_ptr<const Clock> clock = std::make_shared<SystemClock>(), Observer* observer = nullptr);
+  /// `clock` is the only clock that the records go by (idem::testing::FakeClock is one to move by hand).
+  /// `observer` may be empty.
+  explicit Database(std::shared_ptr<const Clock> clock = std::make_shared<SystemClock>(),
+                    std::shared_ptr<Observer> observer = nullptr);
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
   ~Database();
@@ -35,12 +36,13 @@ class Database {
   /// Begins a transaction.
   [[nodiscard]] Transaction begin();
 
-  /// The records as `tx`, a Transaction or a Subtransaction of this database, sees and changes them. Throws InvalidArgument
-  /// for another database's; the store's functions throw TransactionClosed where `tx` is not open.
+  /// The records as `tx`, a Transaction or a Subtransaction of this database, sees and changes them. Throws
+  /// InvalidArgument for another database's; the store's functions throw TransactionClosed where `tx` is not
+  /// open.
   [[nodiscard]] Store store(TransactionBase& tx) const;
 
-  /// What an exception says of the transaction it came from: TransactionConflict is transient, another idem::Error
-  /// definite, anything else (CommitLost too) unknown.
+  /// What an exception says of the transaction it came from: TransactionConflict is transient, another
+  /// idem::Error definite, anything else (CommitLost too) unknown.
   [[nodiscard]] Failure failure_of(const std::exception_ptr& error) const noexcept;
 
   /// Loses the answer of the next COMMIT that would have succeeded: it throws CommitLost.
@@ -54,7 +56,7 @@ class Database {
   friend class Table;
 
   std::unique_ptr<detail::Shared> shared_;
-  Observer* observer_;
+  std::shared_ptr<Observer> observer_;
 };
 
 }  // namespace idem::inline v0::memory

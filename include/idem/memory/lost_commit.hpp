@@ -12,8 +12,8 @@ enum class LostCommit {
   before_applying,  ///< It is rolled back.
 };
 
-/// The answer to a COMMIT was lost: the transaction is committed or not, and the one who asked is not told. What
-/// `pqxx::in_doubt_error` is on PostgreSQL; like it, no idem::Error. transact() settles it by itself.
+/// The answer to a COMMIT was lost: the transaction is committed or not, and the one who asked is not told.
+/// What `pqxx::in_doubt_error` is on PostgreSQL; like it, no idem::Error. transact() settles it by itself.
 class CommitLost : public std::runtime_error {
  public:
   explicit CommitLost(const std::string& message) : std::runtime_error{message} {}

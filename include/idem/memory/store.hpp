@@ -12,16 +12,17 @@ namespace idem::inline v0::memory {
 
 /// IdempotencyStore on an in-memory transaction, made by Database::store().
 ///
-/// As on PostgreSQL under READ COMMITTED: `reserve` never waits for another open transaction but answers InProgress, except
-/// where it settles a lost COMMIT (`ReserveOptions::attempt`); the functions that take a lease or a holder wait for another
-/// transaction's write to the record and then go by what is there. A wait that would never end throws TransactionConflict.
-/// Belongs to its transaction's thread.
+/// As on PostgreSQL under READ COMMITTED: `reserve` never waits for another open transaction but answers
+/// InProgress, except where it settles a lost COMMIT (`ReserveOptions::attempt`); the functions that take a
+/// lease or a holder wait for another transaction's write to the record and then go by what is there. A wait
+/// that would never end throws TransactionConflict. Belongs to its transaction's thread.
 class Store final : public IdempotencyStore {
  private:
   friend class Database;
   Store(Observer* observer, detail::WorkLevel level) : IdempotencyStore{observer}, level_{std::move(level)} {}
 
-  Reservation do_reserve(const Key& key, const Fingerprint& fingerprint, const ReserveOptions& options) override;
+  Reservation do_reserve(const Key& key, const Fingerprint& fingerprint,
+                         const ReserveOptions& options) override;
   TimePoint do_settle(const Lease& lease, State state, const Response& response) override;
   void do_mark_unknown(const Lease& lease, const Response& response) override;
   void do_mark_sent(const Lease& lease) override;

@@ -12,13 +12,14 @@
 
 namespace idem::inline v0::memory {
 
-/// Rows by a unique key, seen as on PostgreSQL under READ COMMITTED: a transaction sees its own writes and what others
-/// have committed. `Key` has `<` and, like `Value`, is copied.
+/// Rows by a unique key, seen as on PostgreSQL under READ COMMITTED: a transaction sees its own writes and
+/// what others have committed. `Key` has `<` and, like `Value`, is copied.
 ///
-/// A write holds its row until the transaction ends; another transaction's write to the row waits for that, and then goes
-/// by what is there. Every function throws TransactionClosed where `tx` is not open or is spoiled, InvalidArgument where it
-/// is another database's, and the waiting ones TransactionConflict (`tx` is spoiled: run it again) where the wait would
-/// never end. Must not outlive the database. Safe to share between threads.
+/// A write holds its row until the transaction ends; another transaction's write to the row waits for that,
+/// and then goes by what is there. Every function throws TransactionClosed where `tx` is not open or is
+/// spoiled, InvalidArgument where it is another database's, and the waiting ones TransactionConflict (`tx` is
+/// spoiled: run it again) where the wait would never end. Must not outlive the database. Safe to share
+/// between threads.
 ///
 ///     idem::memory::Table<std::string, Payment> payments{db};
 ///     payments.insert(tx, "p1", {1290, "EUR"});   // gone again where tx rolls back
@@ -34,8 +35,8 @@ class Table {
     return copy(call(tx, [&](auto&, auto& work) { return rows_.seen_by(work, key); }));
   }
 
-  /// The same, and holds the row until `tx` ends, as SELECT … FOR UPDATE does: waits for another transaction's write, so
-  /// that what is read here can be changed and written back without losing an update.
+  /// The same, and holds the row until `tx` ends, as SELECT … FOR UPDATE does: waits for another
+  /// transaction's write, so that what is read here can be changed and written back without losing an update.
   [[nodiscard]] std::optional<Value> find_for_update(TransactionBase& tx, const Key& key) {
     return copy(call(tx, [&](auto& lock, auto& work) {
       Version row = visible_and_free(lock, work, key);
@@ -44,8 +45,8 @@ class Table {
     }));
   }
 
-  /// Adds the row; false, with nothing changed, where there is one. Waits for another transaction's uncommitted row of
-  /// this key, as a unique index does.
+  /// Adds the row; false, with nothing changed, where there is one. Waits for another transaction's
+  /// uncommitted row of this key, as a unique index does.
   [[nodiscard]] bool insert(TransactionBase& tx, const Key& key, Value value) {
     return call(tx, [&](auto& lock, auto& work) {
       if (free(lock, work, key)) return false;
@@ -62,7 +63,8 @@ class Table {
     });
   }
 
-  /// Replaces the row; false, with nothing changed, where there is none to see. Waits for another transaction's write.
+  /// Replaces the row; false, with nothing changed, where there is none to see. Waits for another
+  /// transaction's write.
   [[nodiscard]] bool update(TransactionBase& tx, const Key& key, Value value) {
     return call(tx, [&](auto& lock, auto& work) {
       if (!visible_and_free(lock, work, key)) return false;
@@ -71,7 +73,8 @@ class Table {
     });
   }
 
-  /// Removes the row; false, with nothing changed, where there is none to see. Waits for another transaction's write.
+  /// Removes the row; false, with nothing changed, where there is none to see. Waits for another
+  /// transaction's write.
   bool erase(TransactionBase& tx, const Key& key) {
     return call(tx, [&](auto& lock, auto& work) {
       if (!visible_and_free(lock, work, key)) return false;
@@ -83,8 +86,8 @@ class Table {
   /// How many rows `tx` sees.
   [[nodiscard]] std::size_t size(TransactionBase& tx) const { return all(tx).size(); }
 
-  /// Calls `visit(key, value)` for each row that `tx` saw when the call began, in the order of the keys. `visit` may use
-  /// the table.
+  /// Calls `visit(key, value)` for each row that `tx` saw when the call began, in the order of the keys.
+  /// `visit` may use the table.
   template <class Visit>
   void for_each(TransactionBase& tx, Visit&& visit) const {
     for (const auto& [key, row] : all(tx)) visit(key, *row);

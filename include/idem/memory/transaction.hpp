@@ -12,26 +12,29 @@ class Database;
 template <class Key, class Value>
 class Table;
 
-/// What a Transaction and a Subtransaction have in common: whoever writes rows or records takes a reference to this.
+/// What a Transaction and a Subtransaction have in common: whoever writes rows or records takes a reference
+/// to this.
 ///
-/// As on PostgreSQL, a call on the outer one while an inner one is open belongs to the inner one; and LeaseLost,
-/// AlreadySettled or TransactionConflict spoil the innermost open one: what was done in it is undone at once, its rows
-/// are free for others, and every further call in it throws TransactionClosed until it is rolled back. A transaction
-/// and what is opened in it belong to one thread at a time.
+/// As on PostgreSQL, a call on the outer one while an inner one is open belongs to the inner one; and
+/// LeaseLost, AlreadySettled or TransactionConflict spoil the innermost open one: what was done in it is
+/// undone at once, its rows are free for others, and every further call in it throws TransactionClosed until
+/// it is rolled back. A transaction and what is opened in it belong to one thread at a time.
 class TransactionBase {
  public:
   /// Is it neither committed nor rolled back? A spoiled one is open until it is rolled back.
   [[nodiscard]] bool is_open() const noexcept { return level_.work && level_.work->is_open(level_.level); }
 
-  /// Calls `call` once, after the whole transaction has committed; never, where this or an enclosing one is rolled back.
-  /// In the order in which they were given. Nothing is locked then, and this transaction is closed.
+  /// Calls `call` once, after the whole transaction has committed; never, where this or an enclosing one is
+  /// rolled back. In the order in which they were given. Nothing is locked then, and this transaction is
+  /// closed.
   ///
-  /// `call` must not throw: the commit cannot be taken back, so an exception ends the program (std::terminate).
-  /// Throws TransactionClosed where this is not open or is spoiled.
+  /// `call` must not throw: the commit cannot be taken back, so an exception ends the program
+  /// (std::terminate). Throws TransactionClosed where this is not open or is spoiled.
   void on_commit(std::function<void()> call);
 
-  /// Calls `call` once, after this or an enclosing one is rolled back; never, where the whole transaction commits. The last
-  /// one given comes first. For a lost COMMIT, what truly happened decides. Otherwise as on_commit().
+  /// Calls `call` once, after this or an enclosing one is rolled back; never, where the whole transaction
+  /// commits. The last one given comes first. For a lost COMMIT, what truly happened decides. Otherwise as
+  /// on_commit().
   void on_rollback(std::function<void()> call);
 
  protected:
@@ -56,9 +59,9 @@ class TransactionBase {
   detail::WorkLevel level_;  // without work: moved from
 };
 
-/// One transaction, begun by Database::begin(). Reads what is committed and its own writes (READ COMMITTED). Rolls back
-/// when it is destroyed uncommitted. Must not outlive the database and the tables that it touched. Belongs to one thread
-/// at a time.
+/// One transaction, begun by Database::begin(). Reads what is committed and its own writes (READ COMMITTED).
+/// Rolls back when it is destroyed uncommitted. Must not outlive the database and the tables that it touched.
+/// Belongs to one thread at a time.
 class Transaction : public TransactionBase {
  public:
   Transaction(Transaction&&) noexcept = default;
@@ -74,9 +77,9 @@ class Transaction : public TransactionBase {
 
   /// Makes everything visible to all at once, then runs the callbacks.
   ///
-  /// Throws TransactionClosed, with nothing committed, where it is not open, where a subtransaction in it is open still
-  /// (it then stays open), and where it is spoiled (it is then rolled back). Throws CommitLost where
-  /// Database::lose_next_commit() asked for that; it is closed then.
+  /// Throws TransactionClosed, with nothing committed, where it is not open, where a subtransaction in it is
+  /// open still (it then stays open), and where it is spoiled (it is then rolled back). Throws CommitLost
+  /// where Database::lose_next_commit() asked for that; it is closed then.
   void commit() { TransactionBase::commit(); }
 
   /// Undoes everything, subtransactions included, then runs the callbacks. Does nothing where it is not open.

@@ -25,7 +25,8 @@ class FakeClock final : public Clock {
 
   /// Moves the time forward. Throws InvalidArgument for a negative duration: a clock never goes back.
   void advance(std::chrono::microseconds duration) {
-    if (duration < std::chrono::microseconds{0}) throw InvalidArgument{"a clock cannot be advanced by less than 0"};
+    if (duration < std::chrono::microseconds{0})
+      throw InvalidArgument{"a clock cannot be advanced by less than 0"};
     now_ += duration.count();
   }
 

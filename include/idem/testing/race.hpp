@@ -12,9 +12,9 @@
 
 namespace idem::inline v0::testing {
 
-/// Runs `run(0)` … `run(threads - 1)`, each on a thread of its own, all released by one barrier; returns when all have
-/// returned. What the threads threw is the result, in the order of their indices, empty where none threw:
-/// `EXPECT_TRUE(race(32, run).empty())`. Throws InvalidArgument for no thread.
+/// Runs `run(0)` … `run(threads - 1)`, each on a thread of its own, all released by one barrier; returns when
+/// all have returned. What the threads threw is the result, in the order of their indices, empty where none
+/// threw: `EXPECT_TRUE(race(32, run).empty())`. Throws InvalidArgument for no thread.
 template <std::invocable<std::size_t> Run>
 [[nodiscard]] std::vector<std::exception_ptr> race_errors(std::size_t threads, const Run& run) {
   if (threads == 0) throw InvalidArgument{"a race needs at least one thread"};

@@ -1,4 +1,5 @@
-// Rows that transactions read and write: what is committed, and what the one transaction that holds the row made of it.
+// Rows that transactions read and write: what is committed, and what the one transaction that holds the row
+// made of it.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +12,8 @@
 
 namespace idem::inline v0::memory::detail {
 
-// READ COMMITTED. Every function is called with the mutex held. A row that nobody holds and that is not committed takes
-// no memory.
+// READ COMMITTED. Every function is called with the mutex held. A row that nobody holds and that is not
+// committed takes no memory.
 template <class Key, class Value>
 class Rows {
  public:
@@ -22,11 +23,6 @@ class Rows {
   [[nodiscard]] Version seen_by(const Work& work, const Key& key) const {
     const auto at = cells_.find(key);
     return at == cells_.end() ? nullptr : at->second.seen_by(work);
-  }
-
-  [[nodiscard]] Version committed(const Key& key) const {
-    const auto at = cells_.find(key);
-    return at == cells_.end() ? nullptr : at->second.committed;
   }
 
   // The other transaction that holds the row; null where there is none.
@@ -82,7 +78,8 @@ class Rows {
     }
 
     void publish() noexcept override {
-      // The row's other changes are of the same transaction, and the last one's value is already in `pending`.
+      // The row's other changes are of the same transaction, and the last one's value is already in
+      // `pending`.
       if (!took_row_) return;
       at_->second.committed = std::move(at_->second.pending);
       give_up();

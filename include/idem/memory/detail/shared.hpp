@@ -17,13 +17,20 @@
 
 namespace idem::inline v0::memory::detail {
 
+// A record, and the transaction that reserved it last.
+struct StoredRecord {
+  Record record;
+  std::uint64_t reserved_in = 0;
+};
+
 struct Shared {
   explicit Shared(std::shared_ptr<const Clock> its_clock) : clock{std::move(its_clock)} {}
 
   const std::shared_ptr<const Clock> clock;
   std::mutex mutex;  // guards all that follows, and the rows of every table
-  Rows<Key, Record> records;
+  Rows<Key, StoredRecord> records;
   std::int64_t last_fence = 0;  // fences grow also while a test's clock stands still
+  std::uint64_t last_work = 0;
   std::vector<Work*> waiting;
   std::condition_variable rows_given_up;
   std::optional<LostCommit> lose_next_commit;

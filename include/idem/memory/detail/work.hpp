@@ -28,15 +28,19 @@ class Work {
   using Lock = std::unique_lock<std::mutex>;
   static constexpr LevelId outermost = 0;
 
-  explicit Work(Shared& shared) : shared_{shared} { levels_.push_back({outermost, 0, 0, false}); }
+  Work(Shared& shared, std::uint64_t number) : shared_{shared}, number_{number} {
+    levels_.push_back({outermost, 0, 0, false});
+  }
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
 
   [[nodiscard]] Shared& shared() const noexcept { return shared_; }
+  // Unlike an address, never another transaction's again.
+  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
   [[nodiscard]] bool is_open(LevelId level) const noexcept;
 
-  // Takes the mutex for a call made at `level`. Throws TransactionClosed where that level has ended or the innermost one
-  // is spoiled.
+  // Takes the mutex for a call made at `level`. Throws TransactionClosed where that level has ended or the
+  // innermost one is spoiled.
   [[nodiscard]] Lock enter(LevelId level);
 
   // Opens a level inside the innermost one.
@@ -52,11 +56,11 @@ class Work {
   // What follows is called inside enter().
 
   void log(std::unique_ptr<Change> change) { changes_.push_back(std::move(change)); }
-  // Waits until some rows are given up, as `other` holds one that is needed here. Where `other` waits for this one in the
-  // end: spoils the innermost level and throws TransactionConflict.
+  // Waits until some rows are given up, as `other` holds one that is needed here. Where `other` waits for
+  // this one in the end: spoils the innermost level and throws TransactionConflict.
   void wait_for(Lock& lock, const Work& other);
-  // What an error does to a transaction on PostgreSQL: undoes the innermost level, gives up its rows, and refuses
-  // everything in it but its rollback.
+  // What an error does to a transaction on PostgreSQL: undoes the innermost level, gives up its rows, and
+  // refuses everything in it but its rollback.
   void spoil() noexcept;
 
  private:
@@ -77,6 +81,7 @@ class Work {
   void commit_outermost();
 
   Shared& shared_;
+  const std::uint64_t number_;
   std::vector<Level> levels_;
   LevelId last_level_ = outermost;
   std::vector<std::unique_ptr<Change>> changes_;
