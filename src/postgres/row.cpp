@@ -6,20 +6,20 @@
 namespace idem::inline v0::postgres {
 namespace {
 
-std::vector<std::byte> read_bytes(const pqxx::field& field) {
+std::vector<std::byte> read_bytes(const auto& field) {
   auto bytes = from_hex({field.c_str(), field.size()});
   if (!bytes) throw StoredDataError{"a stored value did not arrive as hexadecimal digits"};
   return *std::move(bytes);
 }
 
-Uuid read_uuid(const pqxx::field& field) {
+Uuid read_uuid(const auto& field) {
   const auto uuid = Uuid::parse(field.c_str());
   if (!uuid) throw StoredDataError{"a stored attempt is not a UUID"};
   return *uuid;
 }
 
-State read_state(const pqxx::field& field) {
-  switch (const auto number = field.as<std::int64_t>()) {
+State read_state(const auto& field) {
+  switch (const auto number = field.template as<std::int64_t>()) {
     case 1: return State::in_progress;
     case 2: return State::completed;
     case 3: return State::failed;
@@ -28,18 +28,18 @@ State read_state(const pqxx::field& field) {
   }
 }
 
-std::optional<std::string> read_text(const pqxx::field& field) {
+std::optional<std::string> read_text(const auto& field) {
   if (field.is_null()) return std::nullopt;
   return std::string{field.c_str(), field.size()};
 }
 
-std::optional<TimePoint> read_optional_time(const pqxx::field& field) {
+std::optional<TimePoint> read_optional_time(const auto& field) {
   if (field.is_null()) return std::nullopt;
   return read_time(field);
 }
 
-std::chrono::milliseconds read_milliseconds(const pqxx::field& field) {
-  return std::chrono::milliseconds{field.as<std::int64_t>()};
+std::chrono::milliseconds read_milliseconds(const auto& field) {
+  return std::chrono::milliseconds{field.template as<std::int64_t>()};
 }
 
 // The columns of the look statement, in its order.
@@ -75,12 +75,8 @@ enum Column : int {
 
 }  // namespace
 
-TimePoint read_time(const pqxx::field& field) {
-  return TimePoint{std::chrono::microseconds{field.as<std::int64_t>()}};
-}
-
 Look read_look(const pqxx::result& result, const Key& key) {
-  const pqxx::row row = result[0];
+  const auto row = result[0];
   Look look;
   look.now = read_time(row[Column::now]);
   look.gate_open = row[Column::gate_open].as<bool>();

@@ -1,6 +1,8 @@
 // A record as PostgreSQL returns and takes it.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,7 +25,11 @@ struct Look {
 /// Reads the one row of a look. Throws StoredDataError for a value that no version writes, or another key's row.
 [[nodiscard]] Look read_look(const pqxx::result& result, const Key& key);
 
-[[nodiscard]] TimePoint read_time(const pqxx::field& field);
+// Templates over the field, which is another type in libpqxx 8.
+template <class Field>
+[[nodiscard]] TimePoint read_time(const Field& field) {
+  return TimePoint{std::chrono::microseconds{field.template as<std::int64_t>()}};
+}
 
 /// Headers as "name:value" lines, each ended by a line feed.
 [[nodiscard]] std::string encode_headers(const std::vector<Header>& headers);

@@ -90,7 +90,7 @@ int install_schema(pqxx::dbtransaction& tx, const Names& names) {
   const QuotedNames quoted{names};
   // One installer at a time: CREATE … IF NOT EXISTS fails where two of them run at once.
   constexpr std::int64_t installers = 0x6964656d'736368;
-  run(tx, bind("SELECT pg_advisory_xact_lock($1)", {Literal{installers}}));
+  run(tx, filled("SELECT pg_advisory_xact_lock($1)", {Literal{installers}}));
   if (!quoted.schema.empty() && !exists(tx, "to_regnamespace", quoted.schema)) {
     run(tx, "CREATE SCHEMA " + quoted.schema);
   }

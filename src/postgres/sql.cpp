@@ -19,7 +19,7 @@ Literal::Literal(std::chrono::milliseconds duration)
 Literal::Literal(const std::optional<std::chrono::milliseconds>& duration)
     : sql_{duration ? Literal{*duration}.sql() : std::string{"NULL::interval"}} {}
 
-std::string bind(std::string_view statement, std::initializer_list<Literal> values) {
+std::string filled(std::string_view statement, const std::vector<Literal>& values) {
   std::string sql;
   bool in_identifier = false;
   for (std::size_t at = 0; at < statement.size();) {
@@ -37,7 +37,7 @@ std::string bind(std::string_view statement, std::initializer_list<Literal> valu
     if (error != std::errc{} || number == 0 || number > values.size()) {
       throw std::logic_error{"idem: a statement names a place that has no value"};
     }
-    sql.append((values.begin() + (number - 1))->sql());
+    sql.append(values[number - 1].sql());
     at = static_cast<std::size_t>(next - statement.data());
   }
   return sql;

@@ -4,11 +4,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "idem/uuid.hpp"
 #include "pqxx_compat.hpp"
@@ -36,7 +36,7 @@ class Literal {
 };
 
 /// `statement` with $1, $2, … replaced by the values in order. Each place that it names must have a value.
-[[nodiscard]] std::string bind(std::string_view statement, std::initializer_list<Literal> values);
+[[nodiscard]] std::string filled(std::string_view statement, const std::vector<Literal>& values);
 
 /// `name` as a quoted identifier. Throws InvalidArgument unless it is 1 to 63 bytes without NUL.
 [[nodiscard]] std::string quote_identifier(std::string_view name);

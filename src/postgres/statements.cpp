@@ -113,6 +113,12 @@ UPDATE {record}
  WHERE key_hash = $1::uuid AND fence = $2 AND attempt = $3::uuid AND state = 1
 RETURNING {us:lease_until})sql";
 
+constexpr std::string_view lapse = R"sql(
+UPDATE {record}
+   SET lease_until = least(lease_until, clock_timestamp())
+ WHERE key_hash = $1::uuid AND fence = $2 AND attempt = $3::uuid AND state = 1
+RETURNING 1)sql";
+
 constexpr std::string_view release = R"sql(
 DELETE FROM {record}
  WHERE key_hash = $1::uuid AND fence = $2 AND attempt = $3::uuid AND state = 1
@@ -173,6 +179,7 @@ Statements::Statements(const Names& names, Gate gate)
       mark_unknown{render(postgres::mark_unknown, names)},
       mark_sent{render(postgres::mark_sent, names)},
       renew{render(postgres::renew, names)},
+      lapse{render(postgres::lapse, names)},
       release{render(postgres::release, names)},
       resolve{render(postgres::resolve, names)} {}
 

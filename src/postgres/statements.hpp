@@ -7,7 +7,7 @@
 
 namespace idem::inline v0::postgres {
 
-/// The texts that a Store sends; $1, $2, … are the values' places (see bind()).
+/// The texts that a Store sends; $1, $2, … are the values' places (see filled()).
 struct Statements {
   explicit Statements(const Names& names, Gate gate);
 
@@ -26,6 +26,7 @@ struct Statements {
   std::string mark_unknown;
   std::string mark_sent;
   std::string renew;
+  std::string lapse;
   std::string release;
   std::string resolve;
 };

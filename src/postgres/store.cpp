@@ -1,9 +1,9 @@
 #include "idem/postgres/store.hpp"
 
-#include <algorithm>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "configuration.hpp"
 #include "idem/error.hpp"
@@ -46,7 +46,7 @@ class Reserving {
     for (int round = 0; round < most_rounds; ++round) {
       if (auto acquired = insert()) return *std::move(acquired);
       // A separate statement, for its own snapshot: the row that was in the way may be newer than the insert's.
-      const Look look = read_look(postgres::run(tx_, bind(statements_.look, {Literal{hash_.id}, Literal{hash_.lock}})),
+      const Look look = read_look(postgres::run(tx_, filled(statements_.look, {Literal{hash_.id}, Literal{hash_.lock}})),
                                   key_);
       if (!look.record) {
         if (!look.gate_open) return InProgress{retry_after(options_.lease)};
@@ -63,7 +63,7 @@ class Reserving {
 
   std::optional<Reservation> insert() {
     const pqxx::result rows = postgres::run(
-        tx_, bind(waits() ? statements_.insert_waiting : statements_.insert,
+        tx_, filled(waits() ? statements_.insert_waiting : statements_.insert,
                   {Literal{hash_.id}, Literal{tx_, key_.principal}, Literal{tx_, key_.operation},
                    Literal{tx_, key_.value}, Literal{fingerprint_.bytes()}, Literal{attempt_},
                    Literal{options_.resumable}, Literal{tx_, name_of(options_.downstream)},
@@ -104,7 +104,7 @@ class Reserving {
 
   std::optional<Reservation> take_over(const Record& found) {
     const pqxx::result rows =
-        postgres::run(tx_, bind(waits() ? statements_.take_over_waiting : statements_.take_over,
+        postgres::run(tx_, filled(waits() ? statements_.take_over_waiting : statements_.take_over,
                                 {Literal{hash_.id}, Literal{found.holder.fence}, Literal{found.holder.attempt},
                                  Literal{attempt_}, Literal{options_.lease}}));
     if (rows.empty()) return std::nullopt;
@@ -113,7 +113,7 @@ class Reserving {
 
   std::optional<Reservation> replace(const Record& found) {
     const pqxx::result rows = postgres::run(
-        tx_, bind(waits() ? statements_.replace_waiting : statements_.replace,
+        tx_, filled(waits() ? statements_.replace_waiting : statements_.replace,
                   {Literal{hash_.id}, Literal{found.holder.fence}, Literal{found.holder.attempt}, Literal{attempt_},
                    Literal{fingerprint_.bytes()}, Literal{options_.resumable},
                    Literal{tx_, name_of(options_.downstream)}, Literal{window_of(options_.downstream)},
@@ -124,7 +124,7 @@ class Reserving {
 
   std::optional<Reservation> resume_own(const Record& found) {
     const pqxx::result rows =
-        postgres::run(tx_, bind(statements_.resume_own, {Literal{hash_.id}, Literal{found.holder.fence},
+        postgres::run(tx_, filled(statements_.resume_own, {Literal{hash_.id}, Literal{found.holder.fence},
                                                          Literal{found.holder.attempt}, Literal{options_.lease}}));
     if (rows.empty()) return std::nullopt;
     return acquired(rows, found.fingerprint, found.generation, How::again);
@@ -132,7 +132,7 @@ class Reserving {
 
   std::optional<Reservation> turn_unknown(const Record& found) {
     const pqxx::result rows =
-        postgres::run(tx_, bind(waits() ? statements_.turn_unknown_waiting : statements_.turn_unknown,
+        postgres::run(tx_, filled(waits() ? statements_.turn_unknown_waiting : statements_.turn_unknown,
                                 {Literal{hash_.id}, Literal{found.holder.fence}, Literal{found.holder.attempt}}));
     if (rows.empty()) return std::nullopt;
     return Unknown{};
@@ -157,7 +157,7 @@ class Reserving {
 };
 
 Look look_at(const Statements& statements, pqxx::dbtransaction& tx, const Key& key) {
-  return read_look(run(tx, bind(statements.find, {Literal{hash_key(key).id}})), key);
+  return read_look(run(tx, filled(statements.find, {Literal{hash_key(key).id}})), key);
 }
 
 // Tells how the record was lost, having made sure that nothing of the transaction can commit: a caller who swallows
@@ -175,8 +175,27 @@ Look look_at(const Statements& statements, pqxx::dbtransaction& tx, const Key& k
                   "find() shows"};
 }
 
-std::span<const std::byte> bytes_of(const std::string& text) {
-  return std::as_bytes(std::span{text.data(), text.size()});
+// Sends a statement whose first three values say which record is held, and by whom; `more` are the others. The one row
+// that it returns proves that the record was held: the transaction is lost without it.
+pqxx::result run_held(const Statements& statements, pqxx::dbtransaction& tx, const std::string& statement,
+                      const Key& key, const Holder& holder, const std::vector<Literal>& more = {}) {
+  std::vector<Literal> values{Literal{hash_key(key).id}, Literal{holder.fence}, Literal{holder.attempt}};
+  values.insert(values.end(), more.begin(), more.end());
+  pqxx::result rows = run(tx, filled(statement, values));
+  if (rows.empty()) lose(tx, look_at(statements, tx, key).record, holder);
+  return rows;
+}
+
+std::vector<Literal> values_of(const Response& response) {
+  const std::string headers = encode_headers(response.headers);
+  return {Literal{std::int64_t{response.status}}, Literal{std::as_bytes(std::span{headers.data(), headers.size()})},
+          Literal{std::span{response.body}}};
+}
+
+std::vector<Literal> values_of(State state, const Response& response) {
+  std::vector<Literal> values = values_of(response);
+  values.insert(values.begin(), Literal{static_cast<std::int64_t>(state)});
+  return values;
 }
 
 }  // namespace
@@ -191,51 +210,38 @@ Reservation Store::do_reserve(const Key& key, const Fingerprint& fingerprint, co
 }
 
 TimePoint Store::do_settle(const Lease& lease, State state, const Response& response) {
-  const std::string headers = encode_headers(response.headers);
   const Statements& statements = configuration_->statements;
   const pqxx::result rows =
-      run(*tx_, bind(statements.settle,
-                     {Literal{hash_key(lease.key).id}, Literal{lease.holder.fence}, Literal{lease.holder.attempt},
-                      Literal{static_cast<std::int64_t>(state)}, Literal{std::int64_t{response.status}},
-                      Literal{bytes_of(headers)}, Literal{std::span{response.body}}}));
-  if (rows.empty()) lose(*tx_, look_at(statements, *tx_, lease.key).record, lease.holder);
+      run_held(statements, *tx_, statements.settle, lease.key, lease.holder, values_of(state, response));
   return read_time(rows[0][0]);
 }
 
 void Store::do_mark_unknown(const Lease& lease, const Response& response) {
-  const std::string headers = encode_headers(response.headers);
   const Statements& statements = configuration_->statements;
-  const pqxx::result rows =
-      run(*tx_, bind(statements.mark_unknown,
-                     {Literal{hash_key(lease.key).id}, Literal{lease.holder.fence}, Literal{lease.holder.attempt},
-                      Literal{std::int64_t{response.status}}, Literal{bytes_of(headers)},
-                      Literal{std::span{response.body}}}));
-  if (rows.empty()) lose(*tx_, look_at(statements, *tx_, lease.key).record, lease.holder);
+  run_held(statements, *tx_, statements.mark_unknown, lease.key, lease.holder, values_of(response));
 }
 
 void Store::do_mark_sent(const Lease& lease) {
   const Statements& statements = configuration_->statements;
-  const pqxx::result rows =
-      run(*tx_, bind(statements.mark_sent, {Literal{hash_key(lease.key).id}, Literal{lease.holder.fence},
-                                            Literal{lease.holder.attempt}}));
-  if (rows.empty()) lose(*tx_, look_at(statements, *tx_, lease.key).record, lease.holder);
+  run_held(statements, *tx_, statements.mark_sent, lease.key, lease.holder);
 }
 
 TimePoint Store::do_renew(const Lease& held, std::chrono::milliseconds lease) {
   const Statements& statements = configuration_->statements;
   const pqxx::result rows =
-      run(*tx_, bind(statements.renew, {Literal{hash_key(held.key).id}, Literal{held.holder.fence},
-                                        Literal{held.holder.attempt}, Literal{lease}}));
-  if (rows.empty()) lose(*tx_, look_at(statements, *tx_, held.key).record, held.holder);
+      run_held(statements, *tx_, statements.renew, held.key, held.holder, {Literal{lease}});
   return read_time(rows[0][0]);
 }
 
-void Store::do_lapse(const Lease& lease) { do_renew(lease, std::chrono::milliseconds{0}); }
+void Store::do_lapse(const Lease& lease) {
+  const Statements& statements = configuration_->statements;
+  run_held(statements, *tx_, statements.lapse, lease.key, lease.holder);
+}
 
 void Store::do_release(const Lease& lease) {
   const Statements& statements = configuration_->statements;
   const pqxx::result rows =
-      run(*tx_, bind(statements.release, {Literal{hash_key(lease.key).id}, Literal{lease.holder.fence},
+      run(*tx_, filled(statements.release, {Literal{hash_key(lease.key).id}, Literal{lease.holder.fence},
                                           Literal{lease.holder.attempt}}));
   if (!rows.empty()) return;
   const Look look = look_at(statements, *tx_, lease.key);
@@ -254,14 +260,10 @@ TimePoint Store::do_resolve(const Key& key, const Holder& holder, State state, c
     lose(*tx_, look.record, holder);
   }
   check_resolution(*look.record, state, resolution, look.now);
-  const std::string headers = encode_headers(response.headers);
-  const pqxx::result rows = run(
-      *tx_, bind(statements.resolve,
-                 {Literal{hash_key(key).id}, Literal{holder.fence}, Literal{holder.attempt},
-                  Literal{static_cast<std::int64_t>(state)}, Literal{std::int64_t{response.status}},
-                  Literal{bytes_of(headers)}, Literal{std::span{response.body}}, Literal{*tx_, resolution.who},
-                  Literal{*tx_, resolution.why}}));
-  if (rows.empty()) lose(*tx_, look_at(statements, *tx_, key).record, holder);
+  std::vector<Literal> values = values_of(state, response);
+  values.emplace_back(*tx_, resolution.who);
+  values.emplace_back(*tx_, resolution.why);
+  const pqxx::result rows = run_held(statements, *tx_, statements.resolve, key, holder, values);
   return read_time(rows[0][0]);
 }
 
