@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "canonical_writer.hpp"
+#include "media_type.hpp"
 
 namespace idem::inline v0 {
 
@@ -110,25 +111,36 @@ class Walker {
 
 }  // namespace
 
-std::string canonical_json(const json& value, const CanonicalJsonOptions& options) {
+template <NlohmannJson Json>
+std::string canonical_json(const Json& value, const CanonicalJsonOptions& options) {
   return canonical_json(value, options, JsonProjection{});
 }
 
-std::string canonical_json(const json& value, const CanonicalJsonOptions& options,
+template <NlohmannJson Json>
+std::string canonical_json(const Json& value, const CanonicalJsonOptions& options,
                            const JsonProjection& projection) {
   CanonicalWriter writer{options, projection};
   Walker{writer, options}.document(value);
   return writer.finish();
 }
 
-Fingerprint fingerprint(const Fingerprinter& fingerprinter, const RequestContent& request, const json& body) {
-  if (!request.body.empty())
+template <NlohmannJson Json>
+Fingerprint fingerprint(const Fingerprinter& fingerprinter, const RequestContent& request, const Json& body) {
+  if (!request.body.empty()) {
     throw InvalidArgument{"a request has one body: leave RequestContent::body empty"};
+  }
+  if (!is_json(media_type(request.content_type))) {
+    throw InvalidArgument{"the content type of a JSON value must be JSON"};
+  }
   // The canonical form of a canonical form is itself, so this is the fingerprint of the body's text.
   const std::string text = canonical_json(body, fingerprinter.json_options());
   RequestContent whole = request;
   whole.body = text;
   return fingerprinter(whole);
 }
+
+template std::string canonical_json(const json&, const CanonicalJsonOptions&);
+template std::string canonical_json(const json&, const CanonicalJsonOptions&, const JsonProjection&);
+template Fingerprint fingerprint(const Fingerprinter&, const RequestContent&, const json&);
 
 }  // namespace idem::inline v0

@@ -1,6 +1,7 @@
 // Canonical JSON and fingerprints of nlohmann::json values. The only public header that knows that library.
 #pragma once
 
+#include <concepts>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
@@ -8,6 +9,10 @@
 #include "idem/fingerprint.hpp"
 
 namespace idem::inline v0 {
+
+/// Exactly a nlohmann::json. Its implicit conversions would make a JSON string of every text that is passed.
+template <class T>
+concept NlohmannJson = std::same_as<T, nlohmann::json>;
 
 /// Returns the canonical form of a parsed value: the same as that of the text that it was parsed from. Pure.
 ///
@@ -19,18 +24,20 @@ namespace idem::inline v0 {
 ///
 /// A duplicate name, or a NUL after the value, was swallowed by the parser and cannot be seen here: pass the
 /// text where you have it. Never recurses.
-[[nodiscard]] std::string canonical_json(const nlohmann::json& value,
-                                         const CanonicalJsonOptions& options = {});
+template <NlohmannJson Json>
+[[nodiscard]] std::string canonical_json(const Json& value, const CanonicalJsonOptions& options = {});
 
 /// The same for the part of the value that `projection` keeps. The whole value is checked.
-[[nodiscard]] std::string canonical_json(const nlohmann::json& value, const CanonicalJsonOptions& options,
+template <NlohmannJson Json>
+[[nodiscard]] std::string canonical_json(const Json& value, const CanonicalJsonOptions& options,
                                          const JsonProjection& projection);
 
 /// The fingerprint of a request whose body is `body`: the same as with its text in `request.body`.
 ///
 /// Throws InvalidArgument where `request.body` is not empty or `request.content_type` is not JSON, else as
 /// canonical_json and Fingerprinter do.
+template <NlohmannJson Json>
 [[nodiscard]] Fingerprint fingerprint(const Fingerprinter& fingerprinter, const RequestContent& request,
-                                      const nlohmann::json& body);
+                                      const Json& body);
 
 }  // namespace idem::inline v0
