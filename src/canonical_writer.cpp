@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <compare>
 #include <iterator>
 #include <limits>
 #include <utility>
@@ -25,10 +26,10 @@ constexpr unsigned utf16_rank(char c) noexcept {
   return byte;
 }
 
-bool utf16_less(std::string_view a, std::string_view b) noexcept {
+std::strong_ordering utf16_order(std::string_view a, std::string_view b) noexcept {
   const auto [in_a, in_b] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
-  if (in_a == a.end() || in_b == b.end()) return in_b != b.end();
-  return utf16_rank(*in_a) < utf16_rank(*in_b);
+  if (in_a == a.end() || in_b == b.end()) return a.size() <=> b.size();
+  return utf16_rank(*in_a) <=> utf16_rank(*in_b);
 }
 
 constexpr auto stands_as_it_is = [] {
@@ -104,7 +105,7 @@ void CanonicalWriter::end_name() {
   Member& member = members_.back();
   member.name.end = static_cast<Position>(names_.size());
   if (object.in_order && members_.size() - object.first_member > 1) {
-    object.in_order = utf16_less(name(members_[members_.size() - 2]), name(member));
+    object.in_order = utf16_order(name(members_[members_.size() - 2]), name(member)) < 0;
   }
   if (!projection_.keeps_everything()) {
     const std::size_t separator = object.empty ? 0 : 1;
@@ -198,7 +199,8 @@ void CanonicalWriter::end_value(std::size_t offset) {
 void CanonicalWriter::put_in_order(Container& object) {
   const auto first = members_.begin() + static_cast<std::ptrdiff_t>(object.first_member);
   std::sort(first, members_.end(), [this](const Member& a, const Member& b) {
-    return utf16_less(name(a), name(b)) || (name(a) == name(b) && a.offset < b.offset);
+    const std::strong_ordering order = utf16_order(name(a), name(b));
+    return order != 0 ? order < 0 : a.offset < b.offset;
   });
   constexpr Position none = std::numeric_limits<Position>::max();
   Position repeated = none;
