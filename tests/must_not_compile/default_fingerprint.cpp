@@ -1,12 +1,12 @@
 // A fingerprint that every request shares would answer one request with another's response.
-// expect: Fingerprint
-#include <idem/outcome.hpp>
+// expect: (no matching function|no matching constructor)
+#include <idem/fingerprint.hpp>
 
-idem::Request request_for(const idem::Key& key, const idem::RequestContent& content) {
+idem::Fingerprint fingerprint_of(const idem::RequestContent& content) {
 #ifdef MUST_NOT_COMPILE
   static_cast<void>(content);
-  return {key, {}};
+  return idem::Fingerprint{};
 #else
-  return {key, idem::Fingerprinter{}(content)};
+  return idem::Fingerprinter{}(content);
 #endif
 }
