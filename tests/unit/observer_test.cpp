@@ -1,0 +1,147 @@
+#include "idem/observer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "idem/error.hpp"
+#include "idem/memory/database.hpp"
+#include "idem/testing/fake_clock.hpp"
+
+namespace idem {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Recorder final : Observer {
+  void observe(const Observation& observation) noexcept override {
+    events.push_back(observation.event);
+    keys.push_back(observation.key);
+    EXPECT_GE(observation.duration.count(), 0);
+  }
+  std::vector<Event> events;
+  std::vector<Key> keys;
+};
+
+Fingerprint request(std::uint8_t content = 1, std::uint8_t scheme = Fingerprint::sha256_scheme) {
+  Fingerprint::Bytes bytes{};
+  bytes.front() = std::byte{scheme};
+  bytes.back() = std::byte{content};
+  return Fingerprint::from_bytes(bytes);
+}
+
+class ObserverOfAStore : public ::testing::Test {
+ protected:
+  static Key key(std::string value) { return {"alice", "POST /payments", std::move(value)}; }
+  static ReserveOptions resumable() {
+    ReserveOptions options;
+    options.resumable = true;
+    options.downstream = deduplicates_for("acquirer", 1h);
+    return options;
+  }
+  Lease acquire(const std::string& value, const ReserveOptions& options = {}) {
+    auto tx = db.begin();
+    auto reservation = db.store(tx).reserve(key(value), request(), options);
+    tx.commit();
+    return std::get<Acquired>(reservation).lease;
+  }
+  // What the calls were told as, and forgets them.
+  std::vector<Event> told() { return std::exchange(recorder->events, {}); }
+
+  using Events = std::vector<Event>;
+  std::shared_ptr<Recorder> recorder = std::make_shared<Recorder>();
+  std::shared_ptr<testing::FakeClock> clock = std::make_shared<testing::FakeClock>();
+  memory::Database db{clock, recorder};
+};
+
+TEST_F(ObserverOfAStore, SeesEachAnswerOfReserve) {
+  const Lease lease = acquire("k", resumable());
+  EXPECT_EQ(told(), Events{Event::acquired});
+  auto tx = db.begin();
+  auto store = db.store(tx);
+  (void)store.reserve(key("k"), request());
+  (void)store.reserve(key("k"), request(2));
+  ReserveOptions own = resumable();
+  own.attempt = lease.holder.attempt;
+  clock->advance(1min);
+  (void)store.reserve(key("k"), request());
+  (void)store.reserve(key("k"), request(), own);
+  EXPECT_EQ(told(), (Events{Event::in_progress, Event::mismatch, Event::unknown, Event::acquired_again}));
+  tx.commit();
+  clock->advance(1min);
+  const Lease taken = acquire("k", resumable());
+  EXPECT_EQ(told(), Events{Event::took_over});
+  auto settling = db.begin();
+  auto settled = db.store(settling);
+  settled.complete(taken, text_response(201, "paid"));
+  (void)settled.reserve(key("k"), request());
+  EXPECT_EQ(told(), (Events{Event::completed, Event::replayed}));
+}
+
+TEST_F(ObserverOfAStore, SeesEachWrite) {
+  const Lease failed = acquire("failed");
+  const Lease unknown = acquire("unknown");
+  const Lease released = acquire("released");
+  (void)told();
+  auto tx = db.begin();
+  auto store = db.store(tx);
+  store.mark_sent(failed);
+  (void)store.renew(failed, 1min);
+  store.lapse(failed);
+  store.fail(failed, text_response(402, "declined"));
+  store.mark_unknown(unknown, text_response(202, "ask again"));
+  Resolution resolution{"operator", "why"};
+  resolution.generation = unknown.generation;
+  store.resolve(unknown.key, unknown.holder, State::completed, text_response(201, "paid"), resolution);
+  store.release(released);
+  (void)store.find(released.key);
+  (void)store.find(failed.key);
+  EXPECT_EQ(told(),
+            (Events{Event::marked_sent, Event::renewed, Event::lapsed, Event::failed, Event::marked_unknown,
+                    Event::resolved, Event::released, Event::not_found, Event::found}));
+}
+
+TEST_F(ObserverOfAStore, SeesEachError) {
+  const Lease lease = acquire("k");
+  (void)told();
+  const auto failing = [&](const auto& call) {
+    auto tx = db.begin();
+    auto store = db.store(tx);
+    EXPECT_ANY_THROW(call(store));
+  };
+  failing([&](auto& store) { (void)store.reserve(key(""), request()); });
+  failing([&](auto& store) { (void)store.reserve(key("k"), request(1, 0x80)); });
+  failing([&](auto& store) {
+    Lease other = lease;
+    ++other.holder.fence;
+    store.complete(other, text_response(201, "paid"));
+  });
+  failing([&](auto& store) {
+    store.complete(lease, text_response(201, "paid"));
+    store.complete(lease, text_response(201, "paid"));
+  });
+  EXPECT_EQ(told(), (Events{Event::error, Event::error, Event::lease_lost, Event::completed,
+                            Event::already_settled}));
+}
+
+TEST_F(ObserverOfAStore, IsToldWhoseKeyItWas) {
+  (void)acquire("k");
+  ASSERT_EQ(recorder->keys.size(), 1U);
+  EXPECT_EQ(recorder->keys[0], key("k"));
+}
+
+TEST(EventName, IsStableAndItsOwn) {
+  EXPECT_EQ(to_string(Event::took_over), "took_over");
+  EXPECT_EQ(to_string(Event::already_settled), "already_settled");
+  std::set<std::string_view> names;
+  for (int event = 0; event <= static_cast<int>(Event::error); ++event) {
+    EXPECT_TRUE(names.insert(to_string(static_cast<Event>(event))).second);
+  }
+}
+
+}  // namespace
+}  // namespace idem
