@@ -2,12 +2,12 @@
 //
 //     using Tx = …;                              // what a handler gets
 //     const Backend& backend() const;
-//     Unit begin();                              // a unit of work as transact() takes it; safe between
-//     threads void pay(Tx&, const std::string& id);      // a business write: one row of a table, unique by
-//     id std::size_t payments();                    // how many are committed void conflict(Tx&); // throws
-//     what a serialization failure of this backend throws void lose_next_commit(bool applied);       // the
-//     next unit's commit() throws as a lost connection does void advance(std::chrono::milliseconds);   // as
-//     in store_conformance.hpp
+//     Unit begin();                              // a unit of work as transact() takes it; safe between threads
+//     void pay(Tx&, const std::string& id);      // a business write: one row of a table, unique by id
+//     std::size_t payments();                    // how many are committed
+//     void conflict(Tx&);                        // throws what a serialization failure of this backend throws
+//     void lose_next_commit(bool applied);       // the next unit's commit() throws as a lost connection does
+//     void advance(std::chrono::milliseconds);   // as in store_conformance.hpp
 #pragma once
 
 #include <gtest/gtest.h>

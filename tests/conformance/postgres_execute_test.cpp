@@ -1,0 +1,58 @@
+// execute and transact on PostgreSQL.
+#include <atomic>
+#include <memory>
+#include <pqxx/pqxx>
+#include <string>
+
+#include "conformance/execute_conformance.hpp"
+#include "postgres/test_database.hpp"
+
+namespace idem::conformance {
+namespace {
+
+enum class Loss { none, not_applied, applied };
+
+// Owns its connection, as it must where one can be lost.
+class Unit {
+ public:
+  Unit(const postgres_test::TestDatabase& database, Loss loss)
+      : connection_{database.connect()}, work_{std::make_unique<pqxx::work>(*connection_)}, loss_{loss} {}
+
+  pqxx::work& transaction() { return *work_; }
+  void commit() {
+    if (loss_ == Loss::not_applied) work_->abort();
+    if (loss_ != Loss::not_applied) work_->commit();
+    if (loss_ != Loss::none) throw pqxx::in_doubt_error{"the connection was lost"};
+  }
+
+ private:
+  std::unique_ptr<pqxx::connection> connection_;
+  std::unique_ptr<pqxx::work> work_;
+  Loss loss_;
+};
+
+class PostgresFixture {
+ public:
+  using Tx = pqxx::work;
+
+  PostgresFixture() { database_.execute("CREATE TABLE payment (id text PRIMARY KEY)"); }
+
+  const postgres::Backend& backend() const { return database_.backend(); }
+  Unit begin() { return {database_, next_loss_.exchange(Loss::none)}; }
+  void pay(Tx& tx, const std::string& id) { tx.exec("INSERT INTO payment VALUES (" + tx.quote(id) + ")"); }
+  std::size_t payments() {
+    return static_cast<std::size_t>(database_.number("SELECT count(*) FROM payment"));
+  }
+  void conflict(Tx& tx) { tx.exec("DO $$ BEGIN RAISE SQLSTATE '40001'; END $$"); }
+  void lose_next_commit(bool applied) { next_loss_ = applied ? Loss::applied : Loss::not_applied; }
+  void advance(std::chrono::milliseconds duration) { database_.advance(duration); }
+
+ private:
+  postgres_test::TestDatabase database_;
+  std::atomic<Loss> next_loss_{Loss::none};
+};
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Postgres, ExecuteConformance, PostgresFixture);
+
+}  // namespace
+}  // namespace idem::conformance
