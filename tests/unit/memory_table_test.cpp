@@ -15,6 +15,7 @@
 namespace idem::memory {
 namespace {
 
+using testing::race;
 using Table = memory::Table<std::string, int>;
 
 // Whether `waiting` has not ended: only something that does not wait is done by then.

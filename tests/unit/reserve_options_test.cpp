@@ -94,7 +94,7 @@ TEST(ReserveOptions, EachLimitIsHeldExactly) {
 }
 
 TEST(ReserveOptions, AnExtremeDurationIsRefusedOrHarmless) {
-  constexpr auto most = std::chrono::milliseconds::max();
+  static constexpr auto most = std::chrono::milliseconds::max();
   EXPECT_THROW(validate(with([](auto& o) { o.lease = most; })), InvalidArgument);
   EXPECT_THROW(validate(with([](auto& o) { o.retention = most; })), InvalidArgument);
   EXPECT_THROW(validate(with([](auto& o) { o.lease = o.retention = most; })), InvalidArgument);

@@ -14,6 +14,8 @@ class Subtransaction : public TransactionBase {
  public:
   /// Opens one inside `parent`; they nest. Throws TransactionClosed where that is not open or is spoiled.
   explicit Subtransaction(TransactionBase& parent);
+  // As a parent, not to be copied.
+  explicit Subtransaction(Subtransaction& parent) : Subtransaction{static_cast<TransactionBase&>(parent)} {}
   Subtransaction(const Subtransaction&) = delete;
   Subtransaction& operator=(const Subtransaction&) = delete;
   ~Subtransaction() { rollback(); }
