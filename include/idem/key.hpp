@@ -39,7 +39,10 @@ void validate(const Key& key);
 /// Different lists give different keys, `("a", "bc")` and `("ab", "c")` too: each part is written with its
 /// length in front, `1:a,2:bc,`. Where that would be longer than 255 bytes or no valid key (a NUL, invalid
 /// UTF-8) the value is `sha256:` and 64 hex digits instead; a readable value always begins with a digit. An
-/// empty part is a part. Throws InvalidArgument for an empty list: it would give every command the same key.
+/// empty part is a part. Made keys are stored, so they are frozen: the hash is over `idem made key v1`, the
+/// prefix and each part, each after its length as 8 bytes, big endian.
+///
+/// Throws InvalidArgument for an empty list: it would give every command the same key.
 [[nodiscard]] std::string natural_key(std::initializer_list<std::string_view> parts);
 
 /// The same for parts given one by one: `natural_key(order_id, line)`.
