@@ -1,0 +1,60 @@
+#include "arguments.hpp"
+
+#include <getopt.h>
+
+#include "failure.hpp"
+
+namespace idemctl {
+
+Arguments::Arguments(std::span<char* const> words, std::initializer_list<Option> known) {
+  // getopt skips the first word, which is the program's name for it, and moves words about.
+  std::string name = "idemctl";
+  std::vector<char*> argv{name.data()};
+  argv.insert(argv.end(), words.begin(), words.end());
+  const int count = static_cast<int>(argv.size());
+  argv.push_back(nullptr);
+
+  // getopt_long answers with a place in `known`, counted from 1: '?' and ':' are far beyond.
+  std::vector<option> options;
+  for (int place = 1; const Option& each : known) {
+    options.push_back({each.name, each.takes == Option::Takes::nothing ? no_argument : required_argument,
+                       nullptr, place++});
+  }
+  options.push_back({});
+  const auto known_at = [known](int place) -> const Option& { return known.begin()[place - 1]; };
+
+  opterr = 0;
+  optind = 0;
+  // The leading ':' tells a missing value from an unknown option.
+  for (int answer; (answer = getopt_long(count, argv.data(), ":", options.data(), nullptr)) != -1;) {
+    if (answer == ':') throw Failure{std::string{"--"} + known_at(optopt).name + " needs a value"};
+    if (answer == '?')
+      throw Failure{"unknown option, or a value for one that takes none; see idemctl --help"};
+    const Option& option = known_at(answer);
+    std::vector<std::string>& values = given_[option.name];
+    if (option.takes != Option::Takes::many_values && !values.empty()) {
+      throw Failure{std::string{"--"} + option.name + " is given twice"};
+    }
+    values.emplace_back(optarg != nullptr ? optarg : "");
+  }
+  if (optind < count) throw Failure{"unexpected word after the options; see idemctl --help"};
+}
+
+std::vector<std::string> Arguments::all(const std::string& name) const {
+  const auto found = given_.find(name);
+  return found == given_.end() ? std::vector<std::string>{} : found->second;
+}
+
+std::optional<std::string> Arguments::one(const std::string& name) const {
+  const auto found = given_.find(name);
+  if (found == given_.end()) return std::nullopt;
+  return found->second.front();
+}
+
+std::string Arguments::required(const std::string& name) const {
+  auto value = one(name);
+  if (!value || value->empty()) throw Failure{"--" + name + " is needed, and must not be empty"};
+  return *std::move(value);
+}
+
+}  // namespace idemctl

@@ -1,0 +1,87 @@
+// idemctl: the operator's command line. README and docs/operations.md show its use.
+#include <exception>
+#include <new>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "commands.hpp"
+#include "failure.hpp"
+#include "idem/version.hpp"
+#include "output.hpp"
+
+namespace idemctl {
+namespace {
+
+constexpr std::string_view usage = R"(idemctl canonicalize [--rfc8785] < JSON
+    The canonical form of the JSON text on standard input, without a newline. Integers keep every digit; with --rfc8785
+    every number is an IEEE 754 double, as RFC 8785 has it.
+
+idemctl fingerprint --operation OP [--include POINTER]... [--exclude POINTER]... [--content-type TYPE] < BODY
+    The unkeyed fingerprint of a request with this body, as 66 hex digits, with an empty method and query. POINTER is a
+    JSON Pointer (RFC 6901). TYPE is application/json otherwise.
+
+idemctl schema print [NAMES]
+    The SQL that makes idem's tables.
+
+idemctl schema apply --database-url URL [NAMES]
+    Makes them, or brings them to this version, in one transaction. Safe to repeat.
+
+idemctl show --database-url URL --principal P --operation OP --key K [--body] [--schema NAME] [--record-table NAME]
+    The record of one key, without the response's body; with --body that body alone, byte for byte. Reads only.
+
+NAMES: --schema NAME --record-table NAME --version-table NAME --key-hash-function NAME
+    Where the names are not the defaults: the search path's schema, idem_record, idem_schema_version, idem_key_hash.
+
+URL is postgresql://USER@HOST:PORT/DATABASE. Other users of the machine can see it: leave the password to PGPASSWORD or
+to ~/.pgpass.
+
+Exit code 0: done. 1: no such record. 2: bad input or arguments, or it could not be done; standard error then has one
+line that says why, without the input, and standard output has nothing (unless writing there is what failed).
+)";
+
+std::string version() {
+  return "idemctl " + std::to_string(IDEM_VERSION_MAJOR) + '.' + std::to_string(IDEM_VERSION_MINOR) + '.' +
+         std::to_string(IDEM_VERSION_PATCH) + '\n';
+}
+
+std::string answer(Words words) {
+  for (const std::string_view word : words) {
+    if (word == "--help") return std::string{usage};
+  }
+  const auto is = [words](std::size_t at, std::string_view word) {
+    return words.size() > at && words[at] == word;
+  };
+  if (is(0, "--version")) return version();
+  if (is(0, "canonicalize")) return canonicalize(words.subspan(1));
+  if (is(0, "fingerprint")) return fingerprint(words.subspan(1));
+  if (is(0, "schema") && is(1, "print")) return schema_print(words.subspan(2));
+  if (is(0, "schema") && is(1, "apply")) return schema_apply(words.subspan(2));
+  if (is(0, "show")) return show(words.subspan(1));
+  throw Failure{
+      "the first word must be canonicalize, fingerprint, schema print, schema apply or show; see idemctl "
+      "--help"};
+}
+
+int run(Words words) noexcept {
+  try {
+    write_output(answer(words));
+    return 0;
+  } catch (const NotFound& failure) {
+    write_error(failure.what());
+    return 1;
+  } catch (const std::bad_alloc&) {
+    write_error("out of memory");
+  } catch (const std::exception& failure) {
+    write_error(failure.what());
+  }
+  return 2;
+}
+
+}  // namespace
+}  // namespace idemctl
+
+int main(int argc, char** argv) {
+  return idemctl::run({argv + 1, argc > 0 ? static_cast<std::size_t>(argc - 1) : 0});
+}

@@ -1,0 +1,14 @@
+// Standard output and standard error.
+#pragma once
+
+#include <string_view>
+
+namespace idemctl {
+
+/// Writes all of `text` to standard output and closes it, so that no error is left to come. Throws Failure.
+void write_output(std::string_view text);
+
+/// Writes one line to standard error, whatever `message` holds.
+void write_error(std::string_view message) noexcept;
+
+}  // namespace idemctl

@@ -1,0 +1,121 @@
+#include <openssl/sha.h>
+
+#include <array>
+#include <span>
+#include <string_view>
+
+#include "arguments.hpp"
+#include "commands.hpp"
+#include "database.hpp"
+#include "failure.hpp"
+#include "idem/key_hash.hpp"
+#include "idem/postgres/backend.hpp"
+#include "idem/record.hpp"
+#include "text.hpp"
+
+namespace idemctl {
+namespace {
+
+std::string_view name_of(idem::State state) {
+  switch (state) {
+    case idem::State::in_progress:
+      return "IN_PROGRESS";
+    case idem::State::completed:
+      return "COMPLETED";
+    case idem::State::failed:
+      return "FAILED";
+    case idem::State::unknown:
+      return "UNKNOWN";
+  }
+  return "?";
+}
+
+std::string sha256(std::span<const std::byte> bytes) {
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> hash{};
+  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), hash.data());
+  std::string hex;
+  for (const unsigned char byte : hash) {
+    hex += "0123456789abcdef"[byte >> 4];
+    hex += "0123456789abcdef"[byte & 0x0f];
+  }
+  return hex;
+}
+
+std::string yes_or_no(bool value) {
+  return value ? "yes" : "no";
+}
+
+std::string milliseconds(std::chrono::milliseconds value) {
+  return std::to_string(value.count()) + " ms";
+}
+
+template <class Value>
+std::string or_dash(const std::optional<Value>& value) {
+  return value ? printable(*value) : "-";
+}
+
+std::string describe(const idem::Record& record) {
+  std::string text;
+  const auto add = [&text](std::string name, const std::string& value) {
+    name.resize(17, ' ');
+    text += name + value + '\n';
+  };
+  add("principal", printable(record.key.principal));
+  add("operation", printable(record.key.operation));
+  add("key", printable(record.key.value));
+  add("key hash", idem::hash_key(record.key).id.to_string());
+  add("fingerprint", record.fingerprint.hex());
+  add("state", std::string{name_of(record.state)});
+  add("fence", std::to_string(record.holder.fence));
+  add("attempt", record.holder.attempt.to_string());
+  add("generation", std::to_string(record.generation));
+  add("taken over", yes_or_no(record.taken_over()));
+  add("resumable", yes_or_no(record.resumable));
+  add("downstream", or_dash(record.downstream));
+  add("window until", or_dash(record.window_until));
+  add("call deadline", milliseconds(record.call_deadline));
+  add("sent at", or_dash(record.sent_at));
+  add("lease until", printable(record.lease_until));
+  add("retention", milliseconds(record.retention));
+  add("response status", record.response ? std::to_string(record.response->status) : "-");
+  if (record.response) {
+    for (const idem::Header& header : record.response->headers) {
+      add("response header", printable(header.name + ": " + header.value));
+    }
+    const auto& body = record.response->body;
+    add("response body", std::to_string(body.size()) + " bytes, sha256 " + sha256(body));
+  }
+  add("created at", printable(record.created_at));
+  add("finished at", or_dash(record.finished_at));
+  add("expires at", or_dash(record.expires_at));
+  add("resolved by", or_dash(record.resolved_by));
+  add("resolved note", or_dash(record.resolved_note));
+  return text;
+}
+
+}  // namespace
+
+std::string show(Words words) {
+  const Arguments arguments{words,
+                            {{"database-url"},
+                             {"principal"},
+                             {"operation"},
+                             {"key"},
+                             {"body", Option::Takes::nothing},
+                             {"schema"},
+                             {"record-table"}}};
+  const idem::Key key{arguments.required("principal"), arguments.required("operation"),
+                      arguments.required("key")};
+  const idem::postgres::Backend backend{{.names = names_in(arguments)}};
+  std::optional<idem::Record> record;
+  with_connection(arguments.required("database-url"), [&](pqxx::connection& connection) {
+    pqxx::read_transaction tx{connection};
+    record = backend.store(tx).find(key);
+  });
+  if (!record) throw NotFound{"no record of that principal, operation and key, or it has expired"};
+  if (!arguments.has("body")) return describe(*record);
+  if (!record->response) throw NotFound{"the record has no response"};
+  return std::string{idem::body_text(*record->response)};
+}
+
+}  // namespace idemctl
