@@ -1,26 +1,42 @@
 #include "text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
+#include "utf8.hpp"
+
 namespace idemctl {
+
+namespace {
+
+bool is_control(std::string_view character) {
+  const auto first = static_cast<unsigned char>(character[0]);
+  if (character.size() == 1) return first < 0x20 || first == 0x7f;
+  // U+0080 to U+009F are control characters too.
+  return first == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0;
+}
+
+}  // namespace
 
 std::string printable(std::string_view text) {
   constexpr char digits[] = "0123456789abcdef";
   std::string line;
   line.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    // U+0080 to U+009F are control characters too, two bytes long in UTF-8.
-    const bool c1 = byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
-    if (byte == '\\') {
+  while (!text.empty()) {
+    const idem::Utf8Sequence sequence = idem::utf8_sequence(text);
+    const std::string_view character = text.substr(0, std::max<std::size_t>(sequence.length, 1));
+    text.remove_prefix(character.size());
+    if (character == "\\") {
       line += "\\\\";
-    } else if (byte < 0x20 || byte == 0x7f || c1) {
-      line += "\\x";
-      line += digits[byte >> 4];
-      line += digits[byte & 0x0f];
+    } else if (sequence.valid && !is_control(character)) {
+      line += character;
     } else {
-      line += static_cast<char>(byte);
+      for (const char byte : character) {
+        line += "\\x";
+        line += digits[static_cast<unsigned char>(byte) >> 4];
+        line += digits[byte & 0x0f];
+      }
     }
   }
   return line;

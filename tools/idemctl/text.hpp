@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,7 +9,8 @@
 
 namespace idemctl {
 
-/// `text` on one line: control characters, which could drive the terminal, and backslashes are escaped.
+/// `text` on one line. Control characters, which could drive the terminal, what is not UTF-8, and backslashes
+/// are escaped.
 [[nodiscard]] std::string printable(std::string_view text);
 
 /// A time in UTC, to the microsecond: 2026-01-31T12:00:00.000000Z.

@@ -1,0 +1,97 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "idem/postgres/schema.hpp"
+#include "tools/run_idemctl.hpp"
+
+namespace idem::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+TEST(IdemctlCommandLine, HelpGoesToStandardOutput) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"--help"}, {"show", "--help"}, {"schema", "apply", "--help"}}) {
+    const Ended run = run_idemctl(words);
+    EXPECT_EQ(run.exit_code, 0);
+    EXPECT_THAT(run.out, StartsWith("idemctl canonicalize"));
+    EXPECT_EQ(run.error, "");
+  }
+}
+
+TEST(IdemctlCommandLine, TellsItsVersion) {
+  const Ended run = run_idemctl({"--version"});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.out, "idemctl " IDEM_BUILD_VERSION "\n");
+}
+
+TEST(IdemctlCommandLine, RefusesAnUnknownCommandWithoutRepeatingIt) {
+  const std::string message =
+      "the first word must be canonicalize, fingerprint, schema print, schema apply or show; see idemctl "
+      "--help";
+  expect_refused(run_idemctl({}), message);
+  expect_refused(run_idemctl({"postgresql://u:secret@h/d"}), message);
+  expect_refused(run_idemctl({"schema"}), message);
+  expect_refused(run_idemctl({"schema", "drop"}), message);
+}
+
+TEST(IdemctlCommandLine, RefusesAnUnknownOptionWithoutRepeatingIt) {
+  expect_refused(run_idemctl({"show", "--databse-url=postgresql://u:secret@h/d"}),
+                 "unknown option, or a value for one that takes none; see idemctl --help");
+  expect_refused(run_idemctl({"canonicalize", "-x"}),
+                 "unknown option, or a value for one that takes none; see idemctl --help");
+  expect_refused(run_idemctl({"canonicalize", "--rfc8785=no"}),
+                 "unknown option, or a value for one that takes none; see idemctl --help");
+}
+
+TEST(IdemctlCommandLine, RefusesAMissingValue) {
+  expect_refused(run_idemctl({"fingerprint", "--operation"}), "--operation needs a value");
+  expect_refused(run_idemctl({"show", "--database-url"}), "--database-url needs a value");
+}
+
+TEST(IdemctlCommandLine, RefusesAMissingOrEmptyOption) {
+  expect_refused(run_idemctl({"fingerprint"}, {.in = "{}"}), "--operation is needed, and must not be empty");
+  expect_refused(run_idemctl({"fingerprint", "--operation", ""}, {.in = "{}"}),
+                 "--operation is needed, and must not be empty");
+  expect_refused(run_idemctl({"schema", "apply"}), "--database-url is needed, and must not be empty");
+}
+
+TEST(IdemctlCommandLine, RefusesAnOptionGivenTwice) {
+  expect_refused(run_idemctl({"fingerprint", "--operation", "a", "--operation", "b"}, {.in = "{}"}),
+                 "--operation is given twice");
+}
+
+TEST(IdemctlCommandLine, RefusesAFurtherWordWithoutRepeatingIt) {
+  expect_refused(run_idemctl({"canonicalize", "secret.json"}),
+                 "unexpected word after the options; see idemctl --help");
+}
+
+TEST(IdemctlCommandLine, FailsWhereStandardOutputCannotBeWritten) {
+  const Ended run = run_idemctl({"canonicalize"}, {.in = "{}", .out_file = "/dev/full"});
+  expect_refused(run, "standard output cannot be written: No space left on device");
+}
+
+TEST(IdemctlCommandLine, FailsWhereStandardInputCannotBeRead) {
+  expect_refused(run_idemctl({"canonicalize"}, {.in_file = "/"}),
+                 "standard input cannot be read: Is a directory");
+}
+
+TEST(IdemctlCommandLine, SchemaPrintWritesTheSchemaUnderTheGivenNames) {
+  const Ended by_default = run_idemctl({"schema", "print"});
+  EXPECT_EQ(by_default.exit_code, 0);
+  EXPECT_EQ(by_default.out, postgres::schema_sql());
+  const Ended named = run_idemctl({"schema", "print", "--schema", "My \"own\"", "--record-table", "r",
+                                   "--version-table", "v", "--key-hash-function", "h"});
+  EXPECT_EQ(named.exit_code, 0);
+  EXPECT_EQ(named.out, postgres::schema_sql({"My \"own\"", "r", "v", "h"}));
+  EXPECT_THAT(named.out, HasSubstr(R"(CREATE TABLE "My ""own"""."r" ()"));
+}
+
+TEST(IdemctlCommandLine, SchemaPrintRefusesANameThatCannotBeOne) {
+  expect_refused(run_idemctl({"schema", "print", "--record-table", std::string(64, 'x')}),
+                 "a name in the database must be 1 to 63 bytes long, without NUL");
+}
+
+}  // namespace
+}  // namespace idem::test

@@ -1,0 +1,31 @@
+// Runs idemctl as a process, without a shell.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace idem::test {
+
+/// What a run of idemctl came to.
+struct Ended {
+  int exit_code = -1;  ///< -1 where a signal ended it.
+  std::string out{};
+  std::string error{};
+  long peak_kib = 0;  ///< The most memory that it had, in KiB.
+};
+
+/// Where a run's standard input comes from, and where its standard output goes to.
+struct Streams {
+  std::string in{};
+  std::string in_file{};   ///< Read instead of `in` where it is set.
+  std::string out_file{};  ///< Written instead of Ended::out where it is set.
+};
+
+/// Runs idemctl with `arguments` to its end.
+Ended run_idemctl(std::vector<std::string> arguments, const Streams& streams = {});
+
+/// The run failed as documented: exit code 2, nothing on standard output, one line on standard error, which
+/// is "idemctl: " and `message`.
+void expect_refused(const Ended& run, const std::string& message);
+
+}  // namespace idem::test
