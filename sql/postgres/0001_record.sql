@@ -56,11 +56,11 @@ WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_
 CREATE INDEX "idem_record_created_at" ON "idem_record"
   USING brin (created_at) WITH (pages_per_range = 32, autosummarize = on);
 
--- lz4 where this server was built with it; otherwise the server's default.
+-- lz4 where this server was built with it; otherwise the server's default. EXECUTE, as servers before 14 cannot parse it.
 DO $$
 BEGIN
   IF EXISTS (SELECT FROM pg_settings WHERE name = 'default_toast_compression' AND 'lz4' = ANY (enumvals)) THEN
-    ALTER TABLE "idem_record" ALTER COLUMN response_body SET COMPRESSION lz4;
+    EXECUTE $sql$ALTER TABLE "idem_record" ALTER COLUMN response_body SET COMPRESSION lz4$sql$;
   END IF;
 END
 $$;
