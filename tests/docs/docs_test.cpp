@@ -1,0 +1,113 @@
+// Keeps the pages true where a program can tell.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace idem {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path root{IDEM_SOURCE_DIR};
+
+std::string read(const fs::path& path) {
+  std::ifstream file{path, std::ios::binary};
+  if (!file) throw std::runtime_error{"cannot read " + path.string()};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+std::vector<fs::path> pages() {
+  std::vector<fs::path> found{root / "README.md", root / "CHANGELOG.md"};
+  for (const auto& entry : fs::directory_iterator{root / "docs"}) found.push_back(entry.path());
+  return found;
+}
+
+// What stands between the first `begin` after `from` and the next `end`.
+std::string between(const std::string& text, const std::string& begin, const std::string& end,
+                    std::size_t from = 0) {
+  const std::size_t at = text.find(begin, from);
+  if (at == std::string::npos) throw std::runtime_error{"there is no \"" + begin + '"'};
+  const std::size_t first = at + begin.size();
+  const std::size_t last = text.find(end, first);
+  if (last == std::string::npos) throw std::runtime_error{"there is no \"" + end + '"'};
+  return text.substr(first, last - first);
+}
+
+std::vector<std::string> all_matches(const std::string& text, const std::regex& pattern) {
+  std::vector<std::string> found;
+  for (std::sregex_iterator at{text.begin(), text.end(), pattern}; at != std::sregex_iterator{}; ++at) {
+    found.push_back(at->str(1));
+  }
+  return found;
+}
+
+TEST(Docs, TheReadmesCodeIsTheExample) {
+  const std::string ruler =
+      "// ---- README ----------------------------------------------------------------------------------\n";
+  const std::string code = between(read(root / "examples/readme.cpp"), ruler, ruler);
+  EXPECT_EQ(between(read(root / "README.md"), "```cpp\n", "```"), code);
+}
+
+// The names of a suite's tests, as sources declare them: TEST(Suite, Name), also over two lines.
+std::set<std::string> declared_tests() {
+  std::set<std::string> names;
+  const std::regex declaration{R"(TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\s*\))"};
+  for (const fs::path& folder : {root / "tests", root / "include/idem/testing"}) {
+    for (const auto& entry : fs::recursive_directory_iterator{folder}) {
+      if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
+      const std::string source = read(entry.path());
+      for (std::sregex_iterator at{source.begin(), source.end(), declaration}; at != std::sregex_iterator{};
+           ++at) {
+        names.insert(at->str(1) + "." + at->str(2));
+      }
+    }
+  }
+  return names;
+}
+
+TEST(Docs, TheTestsThatTheFaultsNameExist) {
+  const std::set<std::string> declared = declared_tests();
+  const std::vector<std::string> named =
+      all_matches(read(root / "docs/faults.md"), std::regex{R"(`([A-Z]\w+\.[A-Z]\w+)`)"});
+  EXPECT_GT(named.size(), 50U);
+  for (const std::string& name : named) EXPECT_TRUE(declared.contains(name)) << name;
+}
+
+TEST(Docs, EachFaultHasATestOrAReason) {
+  std::ifstream page{root / "docs/faults.md"};
+  int rows = 0;
+  const std::regex row{R"(\| (\d+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|)"};
+  for (std::string line; std::getline(page, line);) {
+    if (line.rfind("| ", 0) != 0 || line.rfind("| #", 0) == 0) continue;
+    EXPECT_TRUE(std::regex_match(line, row)) << line;
+    ++rows;
+  }
+  EXPECT_EQ(rows, 52);
+}
+
+TEST(Docs, LinksPointAtWhatIsThere) {
+  for (const fs::path& page : pages()) {
+    for (const std::string& link : all_matches(read(page), std::regex{R"(\]\(([^)#]+)[^)]*\))"})) {
+      if (link.find("://") != std::string::npos) continue;
+      EXPECT_TRUE(fs::exists(page.parent_path() / link)) << page << " links to " << link;
+    }
+  }
+}
+
+TEST(Docs, IncludedHeadersExist) {
+  for (const fs::path& page : pages()) {
+    for (const std::string& header : all_matches(read(page), std::regex{R"(#include <(idem/[^>]+)>)"})) {
+      EXPECT_TRUE(fs::exists(root / "include" / header)) << page << " includes " << header;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace idem
