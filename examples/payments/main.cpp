@@ -1,0 +1,68 @@
+// payments run --database-url URL --requests FILE.jsonl
+//
+// Exit status: 0 when every line was answered (invalid ones too), 1 when the database or the output failed, 2
+// with one line on stderr for bad usage or a file that cannot be read.
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "run.hpp"
+
+namespace {
+
+constexpr std::string_view usage = "usage: payments run --database-url URL --requests FILE.jsonl";
+
+struct Arguments {
+  std::string database_url;
+  std::string requests;
+};
+
+std::optional<Arguments> parse(const std::vector<std::string>& words) {
+  if (words.empty() || words[0] != "run") return std::nullopt;
+  std::optional<std::string> database_url;
+  std::optional<std::string> requests;
+  for (std::size_t i = 1; i < words.size(); i += 2) {
+    auto* option = words[i] == "--database-url" ? &database_url
+                   : words[i] == "--requests"   ? &requests
+                                                : nullptr;
+    if (!option || *option || i + 1 == words.size()) return std::nullopt;
+    *option = words[i + 1];
+  }
+  if (!database_url || !requests) return std::nullopt;
+  return Arguments{*database_url, *requests};
+}
+
+// One line, and without the URL: it may hold a password, and libpq quotes a URL that it cannot read.
+std::string told(const std::exception& failure, const std::string& database_url) {
+  const std::string_view message = failure.what();
+  if (message.find(database_url) != std::string_view::npos) return "--database-url is not a connection URL";
+  return std::string{message.substr(0, message.find('\n'))};
+}
+
+int fail(int status, std::string_view message) {
+  std::cerr << "payments: " << message << '\n';
+  return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto arguments = parse({argv + 1, argv + argc});
+  if (!arguments) return fail(2, usage);
+
+  std::ifstream requests{arguments->requests, std::ios::binary};
+  // A folder opens, and fails at the first byte.
+  requests.peek();
+  if (!requests.is_open() || requests.bad()) return fail(2, "cannot read " + arguments->requests);
+  requests.clear();
+  try {
+    payments::run(arguments->database_url, requests, std::cout);
+    return 0;
+  } catch (const std::exception& failure) {
+    return fail(1, told(failure, arguments->database_url));
+  }
+}

@@ -1,0 +1,41 @@
+#include "payment_responses.hpp"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace payments {
+namespace {
+
+using nlohmann::ordered_json;
+
+idem::Response json_response(int status, const ordered_json& body) {
+  idem::Response response = idem::text_response(status, body.dump());
+  response.headers.push_back({"Content-Type", "application/json"});
+  return response;
+}
+
+ordered_json described(const Payment& payment, const char* state) {
+  return {{"payment_id", payment.id},
+          {"state", state},
+          {"amount_cents", payment.order.amount_cents},
+          {"currency", payment.order.currency},
+          {"offering_id", payment.order.offering_id}};
+}
+
+}  // namespace
+
+idem::Response authorized_response(const Payment& payment, bool seat_is_new) {
+  ordered_json body = described(payment, "authorized");
+  body["seat"] = seat_is_new ? "taken" : "held before";
+  return json_response(201, body);
+}
+
+idem::Response declined_response(const Payment& payment) {
+  return json_response(402, described(payment, "declined"));
+}
+
+idem::Response error_response(int status, std::string_view code, std::string_view detail) {
+  return json_response(status, {{"error", code}, {"detail", detail}});
+}
+
+}  // namespace payments

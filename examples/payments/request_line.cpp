@@ -1,0 +1,98 @@
+#include "request_line.hpp"
+
+#include <array>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "idem/error.hpp"
+#include "idem/key.hpp"
+
+namespace payments {
+namespace {
+
+using nlohmann::json;
+
+// What makes the operation. A client's timestamp or trace id beside these would make each retry a mismatch,
+// so what is not listed does not count. The token is a random reference: for bodies that can hold a card
+// number, set FingerprintOptions::hmac.
+const std::vector<std::string> operation_members{"/body/amount_cents", "/body/currency", "/body/offering_id",
+                                                 "/body/payment_method_token"};
+
+std::vector<std::string> used_members() {
+  std::vector<std::string> members = operation_members;
+  members.insert(members.end(), {"/principal", "/key"});
+  return members;
+}
+
+idem::FingerprintOptions fingerprint_options() {
+  idem::FingerprintOptions options;
+  options.include = operation_members;
+  return options;
+}
+
+const json& member(const json& object, const char* name, const std::string& path) {
+  const auto found = object.find(name);
+  if (found == object.end()) throw BadRequest{path + " is missing"};
+  return *found;
+}
+
+std::string text(const json& object, const char* name, const std::string& path) {
+  const json& value = member(object, name, path);
+  if (!value.is_string()) throw BadRequest{path + " must be a string"};
+  return value.get<std::string>();
+}
+
+std::string short_text(const json& object, const char* name, const std::string& path) {
+  std::string value = text(object, name, path);
+  if (value.empty() || value.size() > 255 || value.find('\0') != std::string::npos) {
+    throw BadRequest{path + " must have 1 to 255 bytes and no NUL"};
+  }
+  return value;
+}
+
+std::int64_t amount(const json& object, const char* name, const std::string& path) {
+  const json& value = member(object, name, path);
+  constexpr auto largest = std::numeric_limits<std::int64_t>::max();
+  const bool fits = value.is_number_unsigned() && value.get<std::uint64_t>() >= 1 &&
+                    value.get<std::uint64_t>() <= static_cast<std::uint64_t>(largest);
+  if (!fits) throw BadRequest{path + " must be an integer from 1 to " + std::to_string(largest)};
+  return value.get<std::int64_t>();
+}
+
+}  // namespace
+
+RequestLineReader::RequestLineReader()
+    : fingerprinter_{fingerprint_options()}, used_members_{used_members(), std::vector<std::string>{}} {}
+
+PaymentRequest RequestLineReader::read(std::string_view line) const {
+  try {
+    // Canonical first: a parser alone would take the second of two equal names, and call 1290.0 no integer.
+    const json request = json::parse(idem::canonical_json(line, fingerprinter_.json_options(), used_members_),
+                                     nullptr, /*allow_exceptions=*/false);
+    // Canonical JSON is JSON, so all that a parser can still refuse is an integer beyond its doubles.
+    if (request.is_discarded()) throw BadRequest{"a number is too large"};
+    if (!request.is_object()) throw BadRequest{"the request must be an object"};
+    idem::Key key{text(request, "principal", "principal"), "POST /payments", text(request, "key", "key")};
+    idem::validate(key);
+
+    const json& body = member(request, "body", "body");
+    if (!body.is_object()) throw BadRequest{"body must be an object"};
+    Order order{amount(body, "amount_cents", "body.amount_cents"),
+                short_text(body, "currency", "body.currency"),
+                short_text(body, "offering_id", "body.offering_id")};
+    (void)short_text(body, "payment_method_token", "body.payment_method_token");
+
+    // Of the text as it came: nothing is lost on the way.
+    return {{std::move(key),
+             fingerprinter_({.method = "POST", .operation = "/payments", .query = "", .body = line})},
+            std::move(order)};
+  } catch (const idem::InvalidJson& refused) {
+    throw BadRequest{refused.what()};
+  } catch (const idem::InvalidKey& refused) {
+    throw BadRequest{refused.what()};
+  }
+}
+
+}  // namespace payments

@@ -1,0 +1,52 @@
+// Reads one request from its line of JSON.
+#pragma once
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "idem/canonical_json.hpp"
+#include "idem/fingerprint.hpp"
+#include "idem/outcome.hpp"
+#include "payment.hpp"
+
+namespace payments {
+
+/// A payment as it was asked for, and what makes a second asking the same one.
+struct PaymentRequest {
+  idem::Request command;
+  Order order;
+};
+
+/// The request is refused (400). Says what is wrong with it, without any of its content.
+class BadRequest : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Reads
+/// `{"principal":P,"key":K,"body":{"amount_cents":N,"currency":C,"offering_id":O,"payment_method_token":T}}`.
+/// In a service over HTTP the principal would come from the authentication, the key from the Idempotency-Key
+/// header. Immutable; safe to share between threads.
+class RequestLineReader {
+ public:
+  RequestLineReader();
+
+  /// Throws BadRequest where the line is not JSON with one meaning (a member given twice, invalid UTF-8, …),
+  /// where one of the six members is missing or of the wrong type, for a principal or key that idem refuses,
+  /// for a text that is not 1 to 255 bytes without NUL, and for an amount that is no integer from 1 to 2^63
+  /// - 1. Other members are ignored.
+  [[nodiscard]] PaymentRequest read(std::string_view line) const;
+
+  /// Longer lines are refused, in bytes.
+  [[nodiscard]] std::size_t max_line_bytes() const noexcept {
+    return fingerprinter_.json_options().max_bytes;
+  }
+
+ private:
+  idem::Fingerprinter fingerprinter_;
+  idem::JsonProjection used_members_;
+};
+
+}  // namespace payments

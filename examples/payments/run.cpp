@@ -1,0 +1,72 @@
+#include "run.hpp"
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "answer.hpp"
+#include "idem/postgres/backend.hpp"
+#include "payment_service.hpp"
+#include "postgres_repository.hpp"
+#include "request_line.hpp"
+#include "session.hpp"
+
+namespace payments {
+namespace {
+
+// Reads up to the next line feed. Of a line longer than `max_bytes` one byte more is kept, so that the reader
+// refuses it; the rest takes no memory.
+bool next_line(std::istream& requests, std::size_t max_bytes, std::string& line) {
+  using Traits = std::istream::traits_type;
+  line.clear();
+  for (bool any = false;; any = true) {
+    const auto byte = requests.rdbuf()->sbumpc();
+    if (Traits::eq_int_type(byte, Traits::eof())) return any;
+    if (Traits::to_char_type(byte) == '\n') return true;
+    if (line.size() <= max_bytes) line += Traits::to_char_type(byte);
+  }
+}
+
+void write(std::ostream& answers, std::string_view json) {
+  // Each answer goes out at once, as it would to a client.
+  answers << json << '\n' << std::flush;
+  if (!answers) throw std::ios_base::failure{"the answers cannot be written"};
+}
+
+}  // namespace
+
+void run(const std::string& database_url, std::istream& requests, std::ostream& answers) {
+  Session session{database_url};
+  const auto begin = [&session] { return session.begin(); };
+  {
+    const auto tx = begin();
+    install_tables(*tx);
+    tx->commit();
+  }
+  const idem::postgres::Backend backend;
+  PostgresRepository repository;
+  const PaymentService service{backend, repository};
+  const RequestLineReader reader;
+
+  const auto respond = [&](std::string_view line) {
+    try {
+      return answer_to(service.pay(begin, reader.read(line)));
+    } catch (const BadRequest& refused) {
+      return refusal(refused.what());
+    }
+  };
+  std::string line;
+  for (std::size_t number = 1; next_line(requests, reader.max_line_bytes(), line); ++number) {
+    write(answers, to_json(number, respond(line)));
+  }
+
+  const Summary summary = read_summary(*begin());
+  write(answers, nlohmann::ordered_json{{"summary",
+                                         {{"charges", summary.charges},
+                                          {"declines", summary.declines},
+                                          {"seats", summary.seats},
+                                          {"receipts", summary.receipts}}}}
+                     .dump());
+}
+
+}  // namespace payments

@@ -1,0 +1,24 @@
+// A connection that is replaced when it is lost.
+#pragma once
+
+#include <memory>
+#include <pqxx/pqxx>
+#include <string>
+
+namespace payments {
+
+/// One connection, for one thread at a time.
+class Session {
+ public:
+  /// Connects. Throws pqxx::broken_connection where that fails.
+  explicit Session(std::string database_url);
+
+  /// Begins a transaction, on a new connection where the last one was lost. The one before must have ended.
+  [[nodiscard]] std::unique_ptr<pqxx::work> begin();
+
+ private:
+  std::string database_url_;
+  std::unique_ptr<pqxx::connection> connection_;
+};
+
+}  // namespace payments
