@@ -62,6 +62,8 @@ int main(int argc, char** argv) {
   try {
     payments::run(arguments->database_url, requests, std::cout);
     return 0;
+  } catch (const std::ios_base::failure&) {
+    return fail(2, "cannot read " + arguments->requests);
   } catch (const std::exception& failure) {
     return fail(1, told(failure, arguments->database_url));
   }

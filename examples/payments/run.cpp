@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string_view>
 
 #include "answer.hpp"
@@ -30,7 +31,7 @@ bool next_line(std::istream& requests, std::size_t max_bytes, std::string& line)
 void write(std::ostream& answers, std::string_view json) {
   // Each answer goes out at once, as it would to a client.
   answers << json << '\n' << std::flush;
-  if (!answers) throw std::ios_base::failure{"the answers cannot be written"};
+  if (!answers) throw std::runtime_error{"the answers cannot be written"};
 }
 
 }  // namespace

@@ -1,0 +1,62 @@
+// The code of README.md: between the two rulers, word for word.
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+#include "idem/postgres/schema.hpp"
+
+// ---- README ----------------------------------------------------------------------------------
+#include <idem/execute.hpp>
+#include <idem/fingerprint.hpp>
+#include <idem/postgres/backend.hpp>
+#include <pqxx/pqxx>
+
+struct ToClient {  // one function for each outcome: with one forgotten, std::visit does not compile
+  idem::Response operator()(const idem::Executed& executed) const { return executed.response; }
+  idem::Response operator()(const idem::Replay& replay) const { return replay.response; }
+  idem::Response operator()(const idem::InProgress&) const {
+    return idem::text_response(409, "retry, same key");
+  }
+  idem::Response operator()(const idem::Mismatch&) const { return idem::text_response(422, "key reused"); }
+  idem::Response operator()(const idem::Unknown&) const { return idem::text_response(503, "not known yet"); }
+};
+
+idem::Response withdraw(pqxx::connection& connection, const std::string& user, const std::string& key,
+                        const std::string& body, int cents) {
+  static const idem::postgres::Backend backend;
+  static const idem::Fingerprinter fingerprint;
+  const idem::Request request{{user, "POST /withdrawals", key},
+                              fingerprint({.method = "POST", .operation = "/withdrawals", .body = body})};
+  pqxx::work tx{connection};
+  const idem::Outcome outcome = idem::execute(backend, tx, request, [&](pqxx::work& tx, const idem::Lease&) {
+    const std::string amount = std::to_string(cents);
+    const auto changed = tx.exec("UPDATE account SET cents = cents - " + amount +
+                                 " WHERE cents >= " + amount + " AND owner = " + tx.quote(user));
+    return changed.affected_rows() == 1 ? idem::completed(idem::text_response(201, amount + " withdrawn"))
+                                        : idem::failed(idem::text_response(402, "not enough money"));
+  });
+  tx.commit();  // the money and the answer, or neither
+  return std::visit(ToClient{}, outcome);
+}
+// ---- README ----------------------------------------------------------------------------------
+
+// readme URL KEY…: withdraws 500 of 1200 cents under each key.
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::cerr << "usage: readme URL KEY...\n";
+    return 2;
+  }
+  pqxx::connection connection{argv[1]};
+  pqxx::work setup{connection};
+  idem::postgres::install_schema(setup);
+  setup.exec(
+      std::string{"CREATE TABLE IF NOT EXISTS account (owner text PRIMARY KEY, cents bigint NOT NULL)"});
+  setup.exec(std::string{"INSERT INTO account VALUES ('ann', 1200) ON CONFLICT DO NOTHING"});
+  setup.commit();
+  for (int i = 2; i < argc; ++i) {
+    const idem::Response response = withdraw(connection, "ann", argv[i], R"({"cents":500})", 500);
+    std::cout << argv[i] << ": " << response.status << ' ' << idem::body_text(response) << '\n';
+  }
+  pqxx::work check{connection};
+  std::cout << "left: " << check.exec(std::string{"SELECT cents FROM account"})[0][0].as<int>() << '\n';
+}
