@@ -60,25 +60,29 @@ class Pipe {
   int ends_[2] = {-1, -1};
 };
 
-// A unit of work that never commits: at that point it says so and waits to be killed.
+// A unit of work that never commits: at that point it says so and waits to be killed, or for its parent's
+// end.
 class Doomed {
  public:
-  Doomed(std::unique_ptr<pqxx::work> tx, const Pipe& pipe) : tx_{std::move(tx)}, pipe_{pipe} {}
+  Doomed(std::unique_ptr<pqxx::work> tx, const Pipe& reached, Pipe& leash)
+      : tx_{std::move(tx)}, reached_{reached}, leash_{leash} {}
   pqxx::work& transaction() { return *tx_; }
   void commit() {
-    pipe_.signal();
-    for (;;) pause();
+    reached_.signal();
+    (void)leash_.wait_for_signal();
+    _exit(1);
   }
 
  private:
   std::unique_ptr<pqxx::work> tx_;
-  const Pipe& pipe_;
+  const Pipe& reached_;
+  Pipe& leash_;
 };
 
 using Service = PaymentService<idem::postgres::Backend, PostgresRepository>;
 
 [[noreturn]] void run_doomed(const std::string& database_url, const Service& service,
-                             const PaymentRequest& request, const Pipe& pipe) {
+                             const PaymentRequest& request, const Pipe& reached, Pipe& leash) {
   try {
     Session session{database_url};
     {
@@ -86,7 +90,7 @@ using Service = PaymentService<idem::postgres::Backend, PostgresRepository>;
       tx->exec(std::string{take_life_line});
       tx->commit();
     }
-    (void)service.pay([&] { return Doomed{session.begin(), pipe}; }, request);
+    (void)service.pay([&] { return Doomed{session.begin(), reached, leash}; }, request);
   } catch (...) {
   }
   _exit(1);  // without the signal, which tells the parent that it failed
@@ -101,23 +105,24 @@ void crash(Report& report, const std::string& database_url) {
   const Service service{backend, repository};
   const PaymentRequest request = RequestLineReader{}.read(request_line);
 
-  Pipe pipe;
+  Pipe reached;
+  Pipe leash;  // held by this process alone, so that the other one never outlives it
   const pid_t child = fork();
   if (child < 0) throw std::system_error{errno, std::generic_category(), "fork"};
-  if (child == 0) run_doomed(database_url, service, request, pipe);
-  const bool reached = pipe.wait_for_signal();
+  if (child == 0) run_doomed(database_url, service, request, reached, leash);
+  const bool at_the_commit = reached.wait_for_signal();
 
   Session session{database_url};
   const auto ask = [&] { return answer_to(service.pay([&] { return session.begin(); }, request)); };
   const Change change{session};
-  if (reached)
-    report.count("while it hangs there, a retry is told in progress (409)", ask().response.status, 409);
+  const int told = at_the_commit ? ask().response.status : 0;
+  report.count("while it hangs there, a retry is told in progress (409)", told, 409);
 
   kill(child, SIGKILL);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  report.count("killed by signal", reached && WIFSIGNALED(status) ? WTERMSIG(status) : 0, SIGKILL);
+  report.count("killed by signal", at_the_commit && WIFSIGNALED(status) ? WTERMSIG(status) : 0, SIGKILL);
   session.begin()->exec(std::string{wait_for_its_end});
   change.show(report, 0);
 

@@ -1,0 +1,264 @@
+// `payments run`, as a program.
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "examples/program.hpp"
+#include "idem/testing/race.hpp"
+#include "postgres/test_database.hpp"
+#include "postgres_repository.hpp"
+
+namespace idem::examples_test {
+namespace {
+
+using nlohmann::json;
+
+class PaymentsRun : public ::testing::Test {
+ protected:
+  // Empty, so that the program has to install everything.
+  PaymentsRun() {
+    database_.execute("SET LOCAL client_min_messages = warning; DROP SCHEMA \"" + database_.schema() +
+                      "\" CASCADE; CREATE SCHEMA \"" + database_.schema() + "\"");
+  }
+
+  [[nodiscard]] std::string url() const {
+    return std::getenv("IDEM_TEST_DATABASE_URL") +
+           ("&options=-csearch_path%3D%22" + database_.schema() + "%22");
+  }
+
+  [[nodiscard]] Finished run(const std::string& requests) const {
+    const TemporaryFile file{requests};
+    return run_program({PAYMENTS, "run", "--database-url", url(), "--requests", file.path()});
+  }
+
+  // The answers of a run that ended well, the summary last.
+  [[nodiscard]] std::vector<json> answers(const std::string& requests) const {
+    const Finished finished = run(requests);
+    EXPECT_EQ(finished.status, 0);
+    EXPECT_EQ(finished.err, "");
+    std::vector<json> lines;
+    std::istringstream out{finished.out};
+    for (std::string line; std::getline(out, line);) lines.push_back(json::parse(line));
+    return lines;
+  }
+
+  postgres_test::TestDatabase database_;
+};
+
+std::string request(const std::string& principal, const std::string& key, const std::string& amount,
+                    const std::string& offering = "cpp-20") {
+  return R"({"principal":")" + principal + R"(","key":")" + key + R"(","body":{"amount_cents":)" + amount +
+         R"(,"currency":"EUR","offering_id":")" + offering + R"(","payment_method_token":"tok_secret"}})";
+}
+
+json summary(int charges, int declines, int seats, int receipts) {
+  return json::object(
+      {{"summary",
+        json::object(
+            {{"charges", charges}, {"declines", declines}, {"seats", seats}, {"receipts", receipts}})}});
+}
+
+struct Expected {
+  const char* outcome;
+  int status;
+};
+
+void expect(const std::vector<json>& answers, const std::vector<Expected>& lines) {
+  ASSERT_EQ(answers.size(), lines.size() + 1);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    json answer = answers[i];
+    EXPECT_TRUE(answer.at("body_sha256").get<std::string>().size() == 64) << answer;
+    answer.erase("body_sha256");
+    if (answer.contains("reason")) {
+      EXPECT_EQ(answer.at("outcome"), "invalid");
+      answer.erase("reason");
+    }
+    EXPECT_EQ(answer,
+              json::object({{"line", i + 1}, {"outcome", lines[i].outcome}, {"status", lines[i].status}}));
+  }
+}
+
+TEST_F(PaymentsRun, EveryLineIsAnsweredAndASecondRunOnlyReplays) {
+  const std::string requests =
+      request("ann", "k1", "1290") + "\n" +    //
+      request("ann", "k1", "1290.0") + "\n" +  //
+      R"({"body":{"payment_method_token":"tok_secret","note":"x","offering_id":"cpp-20",)"
+      R"("currency":"EUR","amount_cents":1.29e3},"key":"k1","principal":"ann"})"
+      "\n" +
+      request("ann", "k1", "1291") + "\n" +           // another payload
+      request("bob", "k1", "1290") + "\n" +           // another principal
+      request("ann", "k2", "1313", "sql-1") + "\n" +  // declined
+      request("ann", "k2", "1313", "sql-1") + "\n" +  //
+      request("ann", "k2", "1300", "sql-1") + "\n" +  // a mismatch with a decline
+      request("ann", "k3", "5000") + "\n" +           // a new key for a held seat
+      "not json\n" +                                  //
+      request("ann", "", "1290") + "\n" +             //
+      request("ann", "k4", "\"1290\"") + "\n";
+  const auto first = answers(requests);
+  expect(first, {{"executed", 201},
+                 {"replayed", 201},
+                 {"replayed", 201},
+                 {"mismatch", 422},
+                 {"executed", 201},
+                 {"executed", 402},
+                 {"replayed", 402},
+                 {"mismatch", 422},
+                 {"executed", 201},
+                 {"invalid", 400},
+                 {"invalid", 400},
+                 {"invalid", 400}});
+  EXPECT_EQ(first.back(), summary(3, 1, 2, 3));
+  EXPECT_EQ(first[9].at("reason"), "invalid JSON at byte 1: expected a value");
+  EXPECT_EQ(first[10].at("reason"), "the key is empty: it must have 1 to 255 bytes");
+  EXPECT_EQ(first[11].at("reason"), "body.amount_cents must be an integer from 1 to 9223372036854775807");
+  const auto body = [&](std::size_t line) { return first[line - 1].at("body_sha256"); };
+  EXPECT_EQ(body(2), body(1));
+  EXPECT_EQ(body(3), body(1));
+  EXPECT_NE(body(5), body(1));
+  EXPECT_EQ(body(7), body(6));
+
+  const auto second = answers(requests);
+  expect(second, {{"replayed", 201},
+                  {"replayed", 201},
+                  {"replayed", 201},
+                  {"mismatch", 422},
+                  {"replayed", 201},
+                  {"replayed", 402},
+                  {"replayed", 402},
+                  {"mismatch", 422},
+                  {"replayed", 201},
+                  {"invalid", 400},
+                  {"invalid", 400},
+                  {"invalid", 400}});
+  EXPECT_EQ(second.back(), first.back());
+  for (std::size_t i = 0; i < 12; ++i)
+    EXPECT_EQ(second[i].at("body_sha256"), first[i].at("body_sha256")) << i + 1;
+}
+
+TEST_F(PaymentsRun, TheHashIsThatOfTheStoredBody) {
+  const auto told = answers(request("ann", "k1", "1290") + "\n").front().at("body_sha256").get<std::string>();
+  EXPECT_EQ(
+      database_.number("SELECT count(*) FROM idem_record WHERE encode(sha256(response_body), 'hex') = '" +
+                       told + "'"),
+      1);
+}
+
+TEST_F(PaymentsRun, LinesAreCountedAsTheyStandInTheFile) {
+  const auto told = answers(request("ann", "k1", "1290") + "\r\n" +                 // 1: from Windows
+                            "\n" +                                                  // 2: empty
+                            "\xEF\xBB\xBF" + request("ann", "k2", "1") + "\n" +     // 3: a byte order mark
+                            request("ann", "k3", "1") + std::string{'\0'} + "\n" +  // 4: a NUL
+                            request("ann", "\xFF", "1") + "\n" +                    // 5: not UTF-8
+                            request("ann", std::string(256, 'k'), "1") + "\n" +     // 6
+                            request("ann", std::string(255, 'k'), "2500", "sql-1") + "\n" +  // 7
+                            std::string(17 << 20, '[') + "\n" +  // 8: over the limit
+                            request("ann", "k1", "1290"));       // 9: no line feed
+  expect(told, {{"executed", 201},
+                {"invalid", 400},
+                {"invalid", 400},
+                {"invalid", 400},
+                {"invalid", 400},
+                {"invalid", 400},
+                {"executed", 201},
+                {"invalid", 400},
+                {"replayed", 201}});
+  EXPECT_EQ(told.back(), summary(2, 0, 2, 2));
+}
+
+TEST_F(PaymentsRun, AnEmptyFileHasOnlyTheSummary) {
+  EXPECT_EQ(run("").out, "{\"summary\":{\"charges\":0,\"declines\":0,\"seats\":0,\"receipts\":0}}\n");
+}
+
+TEST_F(PaymentsRun, TheTextsOfARequestAreOnlyData) {
+  const auto told =
+      answers(request("o'brien", "k'); DROP TABLE payment; --", "1290", R"(\\'\u00e9\")") + "\n");
+  expect(told, {{"executed", 201}});
+  EXPECT_EQ(database_.number(
+                R"(SELECT count(*) FROM payment WHERE principal = 'o''brien' AND offering_id = E'\\''é"')"),
+            1);
+}
+
+TEST_F(PaymentsRun, ThePaymentMethodTokenIsNowhere) {
+  const Finished finished = run(request("ann", "k1", "1290") + "\n" + request("ann", "k1", "1291") + "\n");
+  EXPECT_EQ(finished.out.find("tok_secret"), std::string::npos);
+  for (const char* table : {"payment", "seat", "receipt", "idem_record"}) {
+    EXPECT_EQ(database_.number(std::string{"SELECT count(*) FROM "} + table +
+                               " AS row WHERE row::text LIKE '%tok_secret%'"),
+              0);
+  }
+  EXPECT_EQ(database_.number(
+                "SELECT count(*) FROM idem_record WHERE position('tok_secret'::bytea in response_body) > 0"),
+            0);
+}
+
+TEST_F(PaymentsRun, SideBySideOnOneFileEachCommandHasItsEffectOnce) {
+  std::string requests;
+  for (int i = 0; i < 100; ++i)
+    requests += request("ann", "k" + std::to_string(i), "1290", "o" + std::to_string(i)) + "\n";
+  std::vector<std::vector<json>> told(4);
+  idem::testing::race(told.size(), [&](std::size_t i) { told[i] = answers(requests); });
+  std::map<std::string, int> outcomes;
+  for (const auto& lines : told) {
+    for (std::size_t i = 0; i + 1 < lines.size(); ++i) ++outcomes[lines[i].at("outcome").get<std::string>()];
+  }
+  EXPECT_EQ(outcomes["executed"], 100);
+  EXPECT_EQ(outcomes["replayed"] + outcomes["in_progress"], 300);
+  EXPECT_EQ(answers("").back(), summary(100, 0, 100, 100));
+}
+
+TEST_F(PaymentsRun, ADuplicateOfAnOpenTransactionIsToldToComeBack) {
+  (void)answers(request("ann", "k1", "1290") + "\n");
+  // Another process has begun k2 and not committed: the gate on its key is what a duplicate meets.
+  const auto connection = database_.connect();
+  pqxx::work open{*connection};
+  const idem::postgres::Backend backend;
+  const Fingerprinter fingerprint;
+  (void)backend.store(open).reserve({"ann", "POST /payments", "k2"},
+                                    fingerprint({.method = "", .operation = "", .query = "", .body = "1"}));
+  const auto told = answers(request("ann", "k2", "1290") + "\n" + request("ann", "k1", "1290") + "\n");
+  EXPECT_EQ(told[0].at("outcome"), "in_progress");
+  EXPECT_EQ(told[0].at("status"), 409);
+  EXPECT_GT(told[0].at("retry_after_ms").get<int>(), 0);
+  EXPECT_EQ(told[1].at("outcome"), "replayed");
+}
+
+TEST_F(PaymentsRun, BadUsageIsToldInOneLineAndExitsWith2) {
+  const TemporaryFile file{""};
+  const std::vector<std::vector<std::string>> bad{
+      {PAYMENTS},
+      {PAYMENTS, "walk"},
+      {PAYMENTS, "run"},
+      {PAYMENTS, "run", "--requests", file.path()},
+      {PAYMENTS, "run", "--database-url", url()},
+      {PAYMENTS, "run", "--database-url", url(), "--requests"},
+      {PAYMENTS, "run", "--database-url", url(), "--requests", "/nowhere/r.jsonl"},
+      {PAYMENTS, "run", "--database-url", url(), "--requests", "/"},
+      {PAYMENTS, "run", "--database-url", url(), "--requests", file.path(), "more"}};
+  for (const auto& words : bad) {
+    const Finished finished = run_program(words);
+    EXPECT_EQ(finished.status, 2);
+    EXPECT_EQ(finished.out, "");
+    EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 1) << finished.err;
+  }
+}
+
+TEST_F(PaymentsRun, ADatabaseFailureExitsWith1AndDoesNotTellThePassword) {
+  const TemporaryFile file{request("ann", "k1", "1290") + "\n"};
+  for (const char* database :
+       {"postgresql://ann:hunter2@localhost:1/none", "postgres:/ann:hunter2@localhost"}) {
+    const Finished finished =
+        run_program({PAYMENTS, "run", "--database-url", database, "--requests", file.path()});
+    EXPECT_EQ(finished.status, 1);
+    EXPECT_EQ(finished.out, "");
+    EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 1) << finished.err;
+    EXPECT_EQ(finished.err.find("hunter2"), std::string::npos) << finished.err;
+  }
+}
+
+}  // namespace
+}  // namespace idem::examples_test
