@@ -9,8 +9,10 @@ namespace idem::inline v0 {
 void validate(const ReserveOptions& options) {
   using std::chrono::milliseconds;
   if (options.lease <= milliseconds{0}) throw InvalidArgument{"lease must be more than 0"};
-  if (options.retention < options.lease) throw InvalidArgument{"retention must not be shorter than the lease"};
-  if (options.retention > detail::longest_time) throw InvalidArgument{"retention must not be longer than ten years"};
+  if (options.retention < options.lease)
+    throw InvalidArgument{"retention must not be shorter than the lease"};
+  if (options.retention > detail::longest_time)
+    throw InvalidArgument{"retention must not be longer than ten years"};
   if (options.horizon && options.retention < *options.horizon) {
     throw InvalidArgument{"retention must not be shorter than the horizon: a late duplicate would run again"};
   }
@@ -23,11 +25,13 @@ void validate(const ReserveOptions& options) {
   if (!options.downstream) return;
   const Downstream& downstream = *options.downstream;
   detail::check_text("downstream name", downstream.name, 255);
-  if (downstream.margin < milliseconds{0}) throw InvalidArgument{"the downstream's margin must not be negative"};
+  if (downstream.margin < milliseconds{0})
+    throw InvalidArgument{"the downstream's margin must not be negative"};
   if (!downstream.window) return;
   if (*downstream.window >= options.retention) {
-    throw InvalidArgument{"the downstream's window must be shorter than the retention: a key used again after it "
-                          "would be given the old charge"};
+    throw InvalidArgument{
+        "the downstream's window must be shorter than the retention: a key used again after it "
+        "would be given the old charge"};
   }
   if (*downstream.window <= downstream.margin) {
     throw InvalidArgument{"the downstream's window must be longer than its margin"};

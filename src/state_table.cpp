@@ -8,7 +8,9 @@
 namespace idem::inline v0 {
 namespace {
 
-bool settled(State state) { return state == State::completed || state == State::failed; }
+bool settled(State state) {
+  return state == State::completed || state == State::failed;
+}
 
 // The same name with another promise is another downstream: resuming on a promise that the first attempt did not rely
 // on could send twice.
@@ -59,7 +61,8 @@ void check_resolution(const Record& record, State state, const Resolution& resol
       throw InvalidArgument{"resolve to COMPLETED: the charge carries another generation than the record"};
     }
     if (resolution.effect_at && *resolution.effect_at < record.created_at) {
-      throw InvalidArgument{"resolve to COMPLETED: the charge was made before the record, so it is an older one's"};
+      throw InvalidArgument{
+          "resolve to COMPLETED: the charge was made before the record, so it is an older one's"};
     }
     return;
   }

@@ -19,8 +19,9 @@ void check_response(const Response& response, std::size_t max_bytes) {
     if (header.name.empty() || header.name.find(':') != std::string::npos ||
         header.name.find_first_of(forbidden) != std::string::npos ||
         header.value.find_first_of(forbidden) != std::string::npos) {
-      throw InvalidArgument{"a response header's name must not be empty or hold ':', and no CR, LF or NUL may stand "
-                            "in name or value"};
+      throw InvalidArgument{
+          "a response header's name must not be empty or hold ':', and no CR, LF or NUL may stand "
+          "in name or value"};
     }
     bytes += header.name.size() + header.value.size() + 2;
   }
@@ -34,9 +35,12 @@ Event event_of(const Reservation& reservation) {
   struct Name {
     Event operator()(const Acquired& acquired) const {
       switch (acquired.how) {
-        case How::fresh: return Event::acquired;
-        case How::again: return Event::acquired_again;
-        case How::took_over: return Event::took_over;
+        case How::fresh:
+          return Event::acquired;
+        case How::again:
+          return Event::acquired_again;
+        case How::took_over:
+          return Event::took_over;
       }
       return Event::acquired;
     }
@@ -67,7 +71,9 @@ template <class Call, class EventOf>
 auto observed(Observer* observer, const Key& key, const Call& call, const EventOf& event) {
   if (observer == nullptr) return call();
   const auto begin = std::chrono::steady_clock::now();
-  const auto tell = [&](Event what) { observer->observe({what, key, std::chrono::steady_clock::now() - begin}); };
+  const auto tell = [&](Event what) {
+    observer->observe({what, key, std::chrono::steady_clock::now() - begin});
+  };
   try {
     if constexpr (std::is_void_v<decltype(call())>) {
       call();
@@ -132,7 +138,8 @@ void IdempotencyStore::mark_unknown(const Lease& lease, const Response& response
 }
 
 void IdempotencyStore::mark_sent(const Lease& lease) {
-  observed(observer_, lease.key, [&] { do_mark_sent(lease); }, Event::marked_sent);
+  observed(
+      observer_, lease.key, [&] { do_mark_sent(lease); }, Event::marked_sent);
 }
 
 Lease IdempotencyStore::renew(const Lease& held, std::chrono::milliseconds lease) {
@@ -149,15 +156,17 @@ Lease IdempotencyStore::renew(const Lease& held, std::chrono::milliseconds lease
 }
 
 void IdempotencyStore::lapse(const Lease& lease) {
-  observed(observer_, lease.key, [&] { do_lapse(lease); }, Event::lapsed);
+  observed(
+      observer_, lease.key, [&] { do_lapse(lease); }, Event::lapsed);
 }
 
 void IdempotencyStore::release(const Lease& lease) {
-  observed(observer_, lease.key, [&] { do_release(lease); }, Event::released);
+  observed(
+      observer_, lease.key, [&] { do_release(lease); }, Event::released);
 }
 
-TimePoint IdempotencyStore::resolve(const Key& key, const Holder& holder, State state, const Response& response,
-                                    const Resolution& resolution) {
+TimePoint IdempotencyStore::resolve(const Key& key, const Holder& holder, State state,
+                                    const Response& response, const Resolution& resolution) {
   return observed(
       observer_, key,
       [&] {

@@ -14,7 +14,7 @@ namespace idem::inline v0 {
 enum class NextStep {
   retry_call,         ///< Call again later, with the same key. Nothing else has to change.
   retry_transaction,  ///< Roll back, and run the whole transaction again from its beginning.
-  stop,               ///< Repeating changes nothing: a caller's error, or a decision that a person has to take.
+  stop,  ///< Repeating changes nothing: a caller's error, or a decision that a person has to take.
 };
 
 /// The root of every error that this library makes. Immutable; safe to copy between threads.

@@ -29,8 +29,9 @@ inline Outcome outcome_of(Reservation&& reservation) {
 
 template <class Store, class Tx, class Handler>
 Outcome run_acquired(Store& store, Tx& tx, const Lease& lease, Handler& handler) {
-  static_assert(std::is_invocable_r_v<Decision, Handler&, Tx&, const Lease&>,
-                "the handler is called as handler(tx, lease) and returns idem::completed(...) or idem::failed(...)");
+  static_assert(
+      std::is_invocable_r_v<Decision, Handler&, Tx&, const Lease&>,
+      "the handler is called as handler(tx, lease) and returns idem::completed(...) or idem::failed(...)");
   Decision decision = handler(tx, lease);
   const State state = decision.state();
   const TimePoint expires_at = state == State::completed ? store.complete(lease, decision.response())

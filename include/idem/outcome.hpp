@@ -33,11 +33,15 @@ class Decision {
 };
 
 /// The command was carried out.
-[[nodiscard]] inline Decision completed(Response response) { return {State::completed, std::move(response)}; }
+[[nodiscard]] inline Decision completed(Response response) {
+  return {State::completed, std::move(response)};
+}
 
 /// The command was decided against, such as a declined card. The business writes made so far are kept: a decline is a
 /// fact too. For a passing failure throw instead, so that everything is rolled back and a retry runs again.
-[[nodiscard]] inline Decision failed(Response response) { return {State::failed, std::move(response)}; }
+[[nodiscard]] inline Decision failed(Response response) {
+  return {State::failed, std::move(response)};
+}
 
 /// The handler ran, and its decision is stored. Durable only once the transaction has committed.
 struct Executed {

@@ -36,7 +36,9 @@ struct Downstream {
 }
 
 /// A downstream that carries out whatever it is sent.
-[[nodiscard]] inline Downstream cannot_deduplicate(std::string name) { return {std::move(name), std::nullopt}; }
+[[nodiscard]] inline Downstream cannot_deduplicate(std::string name) {
+  return {std::move(name), std::nullopt};
+}
 
 /// What `reserve` asks for. The recorded values of the first reservation hold: another lease or retention asked for
 /// by a duplicate changes nothing.

@@ -12,10 +12,10 @@ namespace idem::inline v0 {
 /// Why it is certain that the outside call took no effect and never will. "Not found" is none of these: a request that
 /// was sent may still arrive.
 enum class NoEffect {
-  stored_decline,     ///< The downstream has stored its refusal of this very call.
-  void_refuses_later, ///< A void that also refuses a later arrival of the call.
-  closed_settlement,  ///< The period that the call belongs to was settled without it, and is closed.
-  operator_decision,  ///< A named person decided it (`who` is that person).
+  stored_decline,      ///< The downstream has stored its refusal of this very call.
+  void_refuses_later,  ///< A void that also refuses a later arrival of the call.
+  closed_settlement,   ///< The period that the call belongs to was settled without it, and is closed.
+  operator_decision,   ///< A named person decided it (`who` is that person).
 };
 
 /// The evidence and the name under which `resolve` settles an UNKNOWN record.

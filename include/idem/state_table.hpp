@@ -12,23 +12,23 @@ namespace idem::inline v0 {
 
 /// What a store does about a record that it found.
 enum class Verdict {
-  replace,           ///< Settled and expired: a new request. Make every column new: Acquired, fresh.
-  replay,            ///< Settled: Replay.
-  mismatch,          ///< Another request's record: Mismatch.
-  in_progress,       ///< Another attempt's live lease: InProgress.
-  resume_own,        ///< This attempt's own reservation: renew the lease: Acquired, again.
-  take_over,         ///< Lapsed and may be resumed: new fence and attempt: Acquired, took_over.
-  leave_unknown,     ///< Lapsed and resumable, but not by this asker: Unknown, the record left as it is.
-  turn_unknown,      ///< Lapsed and must not be resumed: make it UNKNOWN with fence and attempt unchanged: Unknown.
-  unknown,           ///< Already UNKNOWN: Unknown.
+  replace,        ///< Settled and expired: a new request. Make every column new: Acquired, fresh.
+  replay,         ///< Settled: Replay.
+  mismatch,       ///< Another request's record: Mismatch.
+  in_progress,    ///< Another attempt's live lease: InProgress.
+  resume_own,     ///< This attempt's own reservation: renew the lease: Acquired, again.
+  take_over,      ///< Lapsed and may be resumed: new fence and attempt: Acquired, took_over.
+  leave_unknown,  ///< Lapsed and resumable, but not by this asker: Unknown, the record left as it is.
+  turn_unknown,  ///< Lapsed and must not be resumed: make it UNKNOWN with fence and attempt unchanged: Unknown.
+  unknown,       ///< Already UNKNOWN: Unknown.
   already_reserved,  ///< Held by the asking transaction itself under another attempt: throw AlreadyReserved.
 };
 
 /// Judges `record`, found at `now` by the store's clock, for one who asks with `asked` and `options`.
 /// `own_transaction` says that the asking transaction itself reserved the record and has not committed.
 /// Throws FingerprintUnavailable where the two fingerprints cannot be compared. Changes nothing; safe between threads.
-[[nodiscard]] Verdict judge(const Record& record, bool own_transaction, TimePoint now, const Fingerprint& asked,
-                            const ReserveOptions& options);
+[[nodiscard]] Verdict judge(const Record& record, bool own_transaction, TimePoint now,
+                            const Fingerprint& asked, const ReserveOptions& options);
 
 /// When one who was told InProgress comes back: what is left of the lease, at least 1 ms and at most 1 s.
 [[nodiscard]] std::chrono::milliseconds retry_after(std::chrono::microseconds lease_left) noexcept;

@@ -40,7 +40,8 @@ class IdempotencyStore {
   /// Throws InvalidKey or InvalidArgument before anything is sent; AlreadyReserved and FingerprintUnavailable with
   /// nothing changed; TransactionConflict (run the whole transaction again) when a race is lost under REPEATABLE READ
   /// or SERIALIZABLE; TransactionClosed outside an open transaction; and what the database throws.
-  [[nodiscard]] Reservation reserve(const Key& key, const Fingerprint& fingerprint, const ReserveOptions& options = {});
+  [[nodiscard]] Reservation reserve(const Key& key, const Fingerprint& fingerprint,
+                                    const ReserveOptions& options = {});
 
   /// Settles the record as COMPLETED with `response`, which every retry then gets. Rolled back with the transaction.
   /// Settles an UNKNOWN record too, where the lease's fence and attempt are still its own.
@@ -103,7 +104,8 @@ class IdempotencyStore {
 
  private:
   // The hooks see arguments that were checked already. They do what the function of the same name says.
-  virtual Reservation do_reserve(const Key& key, const Fingerprint& fingerprint, const ReserveOptions& options) = 0;
+  virtual Reservation do_reserve(const Key& key, const Fingerprint& fingerprint,
+                                 const ReserveOptions& options) = 0;
   virtual TimePoint do_settle(const Lease& lease, State state, const Response& response) = 0;
   virtual void do_mark_unknown(const Lease& lease, const Response& response) = 0;
   virtual void do_mark_sent(const Lease& lease) = 0;

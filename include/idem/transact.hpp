@@ -18,8 +18,8 @@ namespace idem::inline v0 {
 /// What an exception says of the transaction it came from. A backend's `failure_of` tells.
 enum class Failure {
   transient,  ///< Rolled back for certain by a race (40001, 40P01): the whole transaction may run again.
-  definite,   ///< The database or this library refused: rolled back for certain, and it would be refused again.
-  unknown,    ///< Anything else, such as a lost connection. At COMMIT: in doubt. Before COMMIT: rolled back.
+  definite,  ///< The database or this library refused: rolled back for certain, and it would be refused again.
+  unknown,   ///< Anything else, such as a lost connection. At COMMIT: in doubt. Before COMMIT: rolled back.
 };
 
 /// How transact() reserves, and the bounds of its retries.
@@ -51,9 +51,13 @@ class Retries {
 };
 
 template <class Unit>
-concept Dereferenceable = requires(Unit& unit) { *unit; };
+concept Dereferenceable = requires(Unit& unit) {
+  *unit;
+};
 template <class Unit>
-concept HasTransaction = requires(Unit& unit) { unit.transaction(); };
+concept HasTransaction = requires(Unit& unit) {
+  unit.transaction();
+};
 
 // A unit of work is a transaction, a (smart) pointer to one, or an object with transaction() and commit().
 template <class Unit>
@@ -95,8 +99,8 @@ void commit(Unit& unit) {
 ///
 /// No transaction is open during a pause. Safe to call from several threads at once.
 template <class Backend, class Begin, class Handler>
-[[nodiscard]] Outcome transact(const Backend& backend, Begin&& begin, const Request& request, Handler&& handler,
-                               const TransactOptions& options = {}) {
+[[nodiscard]] Outcome transact(const Backend& backend, Begin&& begin, const Request& request,
+                               Handler&& handler, const TransactOptions& options = {}) {
   detail::Retries retries{options};
   ReserveOptions reserve = options.reserve;
   // Set while an attempt of ours may have committed without our knowing.
@@ -134,7 +138,8 @@ template <class Backend, class Begin, class Handler>
       const bool again = failure == Failure::transient || (failure == Failure::unknown && in_doubt);
       if (!again) throw;
       if (!retries.another()) {
-        if (in_doubt) throw CommitUnknown{"the COMMIT's answer was lost and is not settled; call again with this key"};
+        if (in_doubt)
+          throw CommitUnknown{"the COMMIT's answer was lost and is not settled; call again with this key"};
         throw;
       }
     }

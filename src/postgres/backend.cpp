@@ -23,7 +23,9 @@ Failure failure_of_database(const std::exception& failure) {
 Backend::Backend(BackendOptions options)
     : configuration_{std::make_shared<const Configuration>(std::move(options))} {}
 
-Store Backend::store(pqxx::dbtransaction& tx) const { return Store{configuration_, tx}; }
+Store Backend::store(pqxx::dbtransaction& tx) const {
+  return Store{configuration_, tx};
+}
 
 Failure Backend::failure_of(const std::exception_ptr& failure) const {
   try {

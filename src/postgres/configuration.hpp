@@ -7,7 +7,8 @@
 namespace idem::inline v0::postgres {
 
 struct Configuration {
-  explicit Configuration(BackendOptions given) : options{std::move(given)}, statements{options.names, options.gate} {}
+  explicit Configuration(BackendOptions given)
+      : options{std::move(given)}, statements{options.names, options.gate} {}
 
   BackendOptions options;
   Statements statements;

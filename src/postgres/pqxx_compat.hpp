@@ -14,7 +14,9 @@ namespace idem::inline v0::postgres {
 // Only ever a plain statement, never a parameterised one: on a transaction that is already committed or aborted, every
 // libpqxx version runs the parameterised calls in autocommit, and 6.x also runs them outside a subtransaction that has
 // not sent its SAVEPOINT yet. A plain exec is refused there.
-inline pqxx::result exec_plain(pqxx::dbtransaction& tx, const std::string& sql) { return tx.exec(sql); }
+inline pqxx::result exec_plain(pqxx::dbtransaction& tx, const std::string& sql) {
+  return tx.exec(sql);
+}
 
 // The SQLSTATE that `failure` stands for; empty where it has none. 6.x throws class 40 without a code, 42501 has none
 // before 7.10.4, and 53300 never has one, so those are told by type.
@@ -24,7 +26,8 @@ inline std::string sqlstate(const std::exception& failure) {
     return std::string{coded->sqlstate()};
   }
 #else
-  if (const auto* coded = dynamic_cast<const pqxx::sql_error*>(&failure); coded && !coded->sqlstate().empty()) {
+  if (const auto* coded = dynamic_cast<const pqxx::sql_error*>(&failure);
+      coded && !coded->sqlstate().empty()) {
     return coded->sqlstate();
   }
 #endif

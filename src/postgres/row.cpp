@@ -20,11 +20,16 @@ Uuid read_uuid(const auto& field) {
 
 State read_state(const auto& field) {
   switch (const auto number = field.template as<std::int64_t>()) {
-    case 1: return State::in_progress;
-    case 2: return State::completed;
-    case 3: return State::failed;
-    case 4: return State::unknown;
-    default: throw StoredDataError{"a record has state " + std::to_string(number) + ", which no version writes"};
+    case 1:
+      return State::in_progress;
+    case 2:
+      return State::completed;
+    case 3:
+      return State::failed;
+    case 4:
+      return State::unknown;
+    default:
+      throw StoredDataError{"a record has state " + std::to_string(number) + ", which no version writes"};
   }
 }
 
@@ -99,9 +104,10 @@ Look read_look(const pqxx::result& result, const Key& key) {
   record.retention = read_milliseconds(row[Column::retention]);
   if (!row[Column::response_status].is_null()) {
     const auto headers = read_bytes(row[Column::response_headers]);
-    record.response = Response{row[Column::response_status].as<int>(),
-                               decode_headers({reinterpret_cast<const char*>(headers.data()), headers.size()}),
-                               read_bytes(row[Column::response_body])};
+    record.response =
+        Response{row[Column::response_status].as<int>(),
+                 decode_headers({reinterpret_cast<const char*>(headers.data()), headers.size()}),
+                 read_bytes(row[Column::response_body])};
   }
   record.created_at = read_time(row[Column::created_at]);
   record.finished_at = read_optional_time(row[Column::finished_at]);
@@ -126,7 +132,8 @@ std::vector<Header> decode_headers(std::string_view text) {
     if (end == std::string_view::npos || colon >= end) {
       throw StoredDataError{"a record's response_headers are not \"name:value\" lines"};
     }
-    headers.push_back({std::string{text.substr(0, colon)}, std::string{text.substr(colon + 1, end - colon - 1)}});
+    headers.push_back(
+        {std::string{text.substr(0, colon)}, std::string{text.substr(colon + 1, end - colon - 1)}});
     text.remove_prefix(end + 1);
   }
   return headers;

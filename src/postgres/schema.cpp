@@ -64,7 +64,8 @@ std::string record_version(const QuotedNames& names, int version) {
 }
 
 bool exists(pqxx::dbtransaction& tx, std::string_view function, const std::string& name) {
-  const pqxx::result rows = run(tx, "SELECT " + std::string{function} + "(" + tx.quote(name) + ") IS NOT NULL");
+  const pqxx::result rows =
+      run(tx, "SELECT " + std::string{function} + "(" + tx.quote(name) + ") IS NOT NULL");
   return rows[0][0].as<bool>();
 }
 
@@ -100,8 +101,9 @@ int install_schema(pqxx::dbtransaction& tx, const Names& names) {
     found = rows[0][0].as<int>();
   }
   if (found > schema_version) {
-    throw StoredDataError{"idem's schema is version " + std::to_string(found) + ", newer than this library's " +
-                          std::to_string(schema_version) + ": link a newer idem"};
+    throw StoredDataError{"idem's schema is version " + std::to_string(found) +
+                          ", newer than this library's " + std::to_string(schema_version) +
+                          ": link a newer idem"};
   }
   if (found == schema_version) return found;
   if (found == 0) run(tx, create_version_table(quoted));

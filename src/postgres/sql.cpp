@@ -65,7 +65,8 @@ pqxx::result run(pqxx::dbtransaction& tx, const std::string& sql) {
     const std::string code = sqlstate(failure);
     // 23505: under SERIALIZABLE a lost race for our own key; no other unique key is written by these statements.
     if (code == "40001" || code == "40P01" || code == "23505") {
-      throw TransactionConflict{"a race for the key was lost (SQLSTATE " + code + "): run the whole transaction again"};
+      throw TransactionConflict{"a race for the key was lost (SQLSTATE " + code +
+                                "): run the whole transaction again"};
     }
     if (code == "25P02") {
       throw TransactionClosed{"idem was called on a transaction that an earlier error has aborted"};

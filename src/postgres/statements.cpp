@@ -46,7 +46,8 @@ SELECT {us:c.now}, {gate}, r.key_hash IS NOT NULL,
        r.resolved_by, r.resolved_note
   FROM {clock} LEFT JOIN {record} AS r ON r.key_hash = $1::uuid)sql";
 
-constexpr std::string_view look_gate = "CASE WHEN r.key_hash IS NULL THEN pg_try_advisory_xact_lock($2) ELSE true END";
+constexpr std::string_view look_gate =
+    "CASE WHEN r.key_hash IS NULL THEN pg_try_advisory_xact_lock($2) ELSE true END";
 
 // The row as it was judged, locked. SKIP LOCKED: whoever holds it is settling it or taking it over right now.
 constexpr std::string_view judged = R"sql(

@@ -15,7 +15,9 @@
 namespace idem::inline v0::postgres {
 namespace {
 
-bool settled(State state) { return state == State::completed || state == State::failed; }
+bool settled(State state) {
+  return state == State::completed || state == State::failed;
+}
 
 std::optional<std::string> name_of(const std::optional<Downstream>& downstream) {
   if (!downstream) return std::nullopt;
@@ -30,8 +32,8 @@ std::optional<std::chrono::milliseconds> window_of(const std::optional<Downstrea
 /// One call of reserve: looks, judges and writes until one answer holds.
 class Reserving {
  public:
-  Reserving(const Statements& statements, pqxx::dbtransaction& tx, const Key& key, const Fingerprint& fingerprint,
-            const ReserveOptions& options)
+  Reserving(const Statements& statements, pqxx::dbtransaction& tx, const Key& key,
+            const Fingerprint& fingerprint, const ReserveOptions& options)
       : statements_{statements},
         tx_{tx},
         key_{key},
@@ -46,8 +48,8 @@ class Reserving {
     for (int round = 0; round < most_rounds; ++round) {
       if (auto acquired = insert()) return *std::move(acquired);
       // A separate statement, for its own snapshot: the row that was in the way may be newer than the insert's.
-      const Look look = read_look(postgres::run(tx_, filled(statements_.look, {Literal{hash_.id}, Literal{hash_.lock}})),
-                                  key_);
+      const Look look = read_look(
+          postgres::run(tx_, filled(statements_.look, {Literal{hash_.id}, Literal{hash_.lock}})), key_);
       if (!look.record) {
         if (!look.gate_open) return InProgress{retry_after(options_.lease)};
         continue;
@@ -64,11 +66,11 @@ class Reserving {
   std::optional<Reservation> insert() {
     const pqxx::result rows = postgres::run(
         tx_, filled(waits() ? statements_.insert_waiting : statements_.insert,
-                  {Literal{hash_.id}, Literal{tx_, key_.principal}, Literal{tx_, key_.operation},
-                   Literal{tx_, key_.value}, Literal{fingerprint_.bytes()}, Literal{attempt_},
-                   Literal{options_.resumable}, Literal{tx_, name_of(options_.downstream)},
-                   Literal{window_of(options_.downstream)}, Literal{options_.call_deadline}, Literal{options_.lease},
-                   Literal{options_.retention}, Literal{hash_.lock}}));
+                    {Literal{hash_.id}, Literal{tx_, key_.principal}, Literal{tx_, key_.operation},
+                     Literal{tx_, key_.value}, Literal{fingerprint_.bytes()}, Literal{attempt_},
+                     Literal{options_.resumable}, Literal{tx_, name_of(options_.downstream)},
+                     Literal{window_of(options_.downstream)}, Literal{options_.call_deadline},
+                     Literal{options_.lease}, Literal{options_.retention}, Literal{hash_.lock}}));
     if (rows.empty()) return std::nullopt;
     return acquired(rows, fingerprint_, std::nullopt, How::fresh);
   }
@@ -76,17 +78,25 @@ class Reserving {
   std::optional<Reservation> answer_for(const Look& look) {
     const Record& found = *look.record;
     switch (judge(found, look.own_transaction, look.now, fingerprint_, options_)) {
-      case Verdict::replay: return Replay{found.state, *found.response, *found.expires_at};
-      case Verdict::mismatch: return Mismatch{};
-      case Verdict::in_progress: return InProgress{retry_after(found.lease_until - look.now)};
+      case Verdict::replay:
+        return Replay{found.state, *found.response, *found.expires_at};
+      case Verdict::mismatch:
+        return Mismatch{};
+      case Verdict::in_progress:
+        return InProgress{retry_after(found.lease_until - look.now)};
       case Verdict::leave_unknown:
-      case Verdict::unknown: return Unknown{found.response};
+      case Verdict::unknown:
+        return Unknown{found.response};
       case Verdict::already_reserved:
         throw AlreadyReserved{"this transaction holds the key already, under another attempt"};
-      case Verdict::replace: return written(found, replace(found));
-      case Verdict::take_over: return written(found, take_over(found));
-      case Verdict::resume_own: return written(found, resume_own(found));
-      case Verdict::turn_unknown: return written(found, turn_unknown(found));
+      case Verdict::replace:
+        return written(found, replace(found));
+      case Verdict::take_over:
+        return written(found, take_over(found));
+      case Verdict::resume_own:
+        return written(found, resume_own(found));
+      case Verdict::turn_unknown:
+        return written(found, turn_unknown(found));
     }
     throw StoredDataError{"a record was judged in a way that this version does not know"};
   }
@@ -103,10 +113,10 @@ class Reserving {
   }
 
   std::optional<Reservation> take_over(const Record& found) {
-    const pqxx::result rows =
-        postgres::run(tx_, filled(waits() ? statements_.take_over_waiting : statements_.take_over,
-                                {Literal{hash_.id}, Literal{found.holder.fence}, Literal{found.holder.attempt},
-                                 Literal{attempt_}, Literal{options_.lease}}));
+    const pqxx::result rows = postgres::run(
+        tx_, filled(waits() ? statements_.take_over_waiting : statements_.take_over,
+                    {Literal{hash_.id}, Literal{found.holder.fence}, Literal{found.holder.attempt},
+                     Literal{attempt_}, Literal{options_.lease}}));
     if (rows.empty()) return std::nullopt;
     return acquired(rows, found.fingerprint, found.generation, How::took_over);
   }
@@ -114,35 +124,36 @@ class Reserving {
   std::optional<Reservation> replace(const Record& found) {
     const pqxx::result rows = postgres::run(
         tx_, filled(waits() ? statements_.replace_waiting : statements_.replace,
-                  {Literal{hash_.id}, Literal{found.holder.fence}, Literal{found.holder.attempt}, Literal{attempt_},
-                   Literal{fingerprint_.bytes()}, Literal{options_.resumable},
-                   Literal{tx_, name_of(options_.downstream)}, Literal{window_of(options_.downstream)},
-                   Literal{options_.call_deadline}, Literal{options_.lease}, Literal{options_.retention}}));
+                    {Literal{hash_.id}, Literal{found.holder.fence}, Literal{found.holder.attempt},
+                     Literal{attempt_}, Literal{fingerprint_.bytes()}, Literal{options_.resumable},
+                     Literal{tx_, name_of(options_.downstream)}, Literal{window_of(options_.downstream)},
+                     Literal{options_.call_deadline}, Literal{options_.lease}, Literal{options_.retention}}));
     if (rows.empty()) return std::nullopt;
     return acquired(rows, fingerprint_, std::nullopt, How::fresh);
   }
 
   std::optional<Reservation> resume_own(const Record& found) {
-    const pqxx::result rows =
-        postgres::run(tx_, filled(statements_.resume_own, {Literal{hash_.id}, Literal{found.holder.fence},
-                                                         Literal{found.holder.attempt}, Literal{options_.lease}}));
+    const pqxx::result rows = postgres::run(
+        tx_, filled(statements_.resume_own, {Literal{hash_.id}, Literal{found.holder.fence},
+                                             Literal{found.holder.attempt}, Literal{options_.lease}}));
     if (rows.empty()) return std::nullopt;
     return acquired(rows, found.fingerprint, found.generation, How::again);
   }
 
   std::optional<Reservation> turn_unknown(const Record& found) {
-    const pqxx::result rows =
-        postgres::run(tx_, filled(waits() ? statements_.turn_unknown_waiting : statements_.turn_unknown,
-                                {Literal{hash_.id}, Literal{found.holder.fence}, Literal{found.holder.attempt}}));
+    const pqxx::result rows = postgres::run(
+        tx_, filled(waits() ? statements_.turn_unknown_waiting : statements_.turn_unknown,
+                    {Literal{hash_.id}, Literal{found.holder.fence}, Literal{found.holder.attempt}}));
     if (rows.empty()) return std::nullopt;
     return Unknown{};
   }
 
   // `generation` is empty where the record begins anew.
-  Reservation acquired(const pqxx::result& rows, const Fingerprint& stored, std::optional<std::int64_t> generation,
-                       How how) const {
+  Reservation acquired(const pqxx::result& rows, const Fingerprint& stored,
+                       std::optional<std::int64_t> generation, How how) const {
     const auto fence = rows[0][0].as<std::int64_t>();
-    return Acquired{Lease{key_, stored, {fence, attempt_}, generation.value_or(fence), read_time(rows[0][1])}, how};
+    return Acquired{Lease{key_, stored, {fence, attempt_}, generation.value_or(fence), read_time(rows[0][1])},
+                    how};
   }
 
   const Statements& statements_;
@@ -171,8 +182,9 @@ Look look_at(const Statements& statements, pqxx::dbtransaction& tx, const Key& k
   if (found && found->holder == holder && settled(found->state)) {
     throw AlreadySettled{"the record is settled already: roll back, and answer with what find() shows"};
   }
-  throw LeaseLost{"the record is not held under this fence and attempt any more: roll back, and answer with what "
-                  "find() shows"};
+  throw LeaseLost{
+      "the record is not held under this fence and attempt any more: roll back, and answer with what "
+      "find() shows"};
 }
 
 // Sends a statement whose first three values say which record is held, and by whom; `more` are the others. The one row
@@ -188,7 +200,8 @@ pqxx::result run_held(const Statements& statements, pqxx::dbtransaction& tx, con
 
 std::vector<Literal> values_of(const Response& response) {
   const std::string headers = encode_headers(response.headers);
-  return {Literal{std::int64_t{response.status}}, Literal{std::as_bytes(std::span{headers.data(), headers.size()})},
+  return {Literal{std::int64_t{response.status}},
+          Literal{std::as_bytes(std::span{headers.data(), headers.size()})},
           Literal{std::span{response.body}}};
 }
 
@@ -242,12 +255,13 @@ void Store::do_release(const Lease& lease) {
   const Statements& statements = configuration_->statements;
   const pqxx::result rows =
       run(*tx_, filled(statements.release, {Literal{hash_key(lease.key).id}, Literal{lease.holder.fence},
-                                          Literal{lease.holder.attempt}}));
+                                            Literal{lease.holder.attempt}}));
   if (!rows.empty()) return;
   const Look look = look_at(statements, *tx_, lease.key);
   if (look.record && look.record->holder == lease.holder && look.record->state == State::in_progress) {
-    throw InvalidArgument{"release: the record was taken over or its call was marked as sent, so the command may have "
-                          "had an effect"};
+    throw InvalidArgument{
+        "release: the record was taken over or its call was marked as sent, so the command may have "
+        "had an effect"};
   }
   lose(*tx_, look.record, lease.holder);
 }

@@ -36,7 +36,8 @@ class Kill : public ::testing::Test {
   }
 
   Request request(const std::string& name) const {
-    return {{"p", "op", name}, Fingerprinter{}({.method = "POST", .operation = "op", .query = {}, .body = "{}"})};
+    return {{"p", "op", name},
+            Fingerprinter{}({.method = "POST", .operation = "op", .query = {}, .body = "{}"})};
   }
 
   // A command as a service would write it, with a point on each side of each statement and of the COMMIT.
@@ -80,14 +81,16 @@ class Kill : public ::testing::Test {
   [[nodiscard]] Response retried(const Request& asked) const {
     for (;;) {
       const Outcome outcome = transact(
-          database.backend(), [&] { return Retry{database}; }, asked, [&](pqxx::work& tx, const Lease&) {
+          database.backend(), [&] { return Retry{database}; }, asked,
+          [&](pqxx::work& tx, const Lease&) {
             tx.exec("INSERT INTO payment VALUES (" + tx.quote(asked.key.value) + ")");
             tx.exec("INSERT INTO receipt VALUES (" + tx.quote(asked.key.value) + ")");
             return completed(text_response(201, asked.key.value));
           });
       if (const auto* executed = std::get_if<Executed>(&outcome)) return executed->response;
       if (const auto* replay = std::get_if<Replay>(&outcome)) return replay->response;
-      if (!std::holds_alternative<InProgress>(outcome)) throw std::logic_error{"neither an answer nor in progress"};
+      if (!std::holds_alternative<InProgress>(outcome))
+        throw std::logic_error{"neither an answer nor in progress"};
     }
   }
 

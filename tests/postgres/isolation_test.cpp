@@ -70,14 +70,15 @@ TYPED_TEST(StrictIsolation, AKeyInFlightIsRefusedAtOnce) {
 }
 
 TYPED_TEST(StrictIsolation, ALapsedRecordTakenOverAfterTheSnapshotIsAConflict) {
-  const ReserveOptions resumable{.resumable = true, .downstream = deduplicates_for("acquirer", std::chrono::hours{1})};
+  const ReserveOptions resumable{.resumable = true,
+                                 .downstream = deduplicates_for("acquirer", std::chrono::hours{1})};
   const auto slow = this->database.connect();
   const auto fast = this->database.connect();
   const auto& [key, fingerprint] = this->request;
   {
     TypeParam tx{*fast};
-    ASSERT_TRUE(
-        std::holds_alternative<Acquired>(this->database.backend().store(tx).reserve(key, fingerprint, resumable)));
+    ASSERT_TRUE(std::holds_alternative<Acquired>(
+        this->database.backend().store(tx).reserve(key, fingerprint, resumable)));
     tx.commit();
   }
   this->database.advance(std::chrono::seconds{31});
@@ -106,7 +107,8 @@ TYPED_TEST(StrictIsolation, SettlingARecordThatChangedAfterTheSnapshotIsAConflic
   TypeParam late{*slow};
   late.exec("INSERT INTO effect VALUES (1)");
   this->database.advance(std::chrono::seconds{1});
-  EXPECT_THROW(this->database.backend().store(late).complete(lease, text_response(200, "x")), TransactionConflict);
+  EXPECT_THROW(this->database.backend().store(late).complete(lease, text_response(200, "x")),
+               TransactionConflict);
   EXPECT_ANY_THROW(late.commit());
   EXPECT_EQ(this->database.number("SELECT count(*) FROM effect"), 0);
 }

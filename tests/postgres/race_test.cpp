@@ -59,13 +59,15 @@ TEST(Race, SimultaneousDuplicatesOfManyKeysHaveOneEffectEach) {
       tx.commit();
       ++counts[outcome.index()];
       const auto* replay = std::get_if<Replay>(&outcome);
-      if (replay && (replay->response != text_response(201, name) || replay->state != State::completed)) ++wrong_answers;
+      if (replay && (replay->response != text_response(201, name) || replay->state != State::completed))
+        ++wrong_answers;
     }
   });
 
-  const std::size_t executed = counts[0], replayed = counts[1], in_progress = counts[2], mismatched = counts[3];
-  std::cout << calls << " calls by " << groups * duplicates << " threads: " << executed << " executed, " << replayed
-            << " replayed, " << in_progress << " in progress, " << mismatched << " mismatched\n";
+  const std::size_t executed = counts[0], replayed = counts[1], in_progress = counts[2],
+                    mismatched = counts[3];
+  std::cout << calls << " calls by " << groups * duplicates << " threads: " << executed << " executed, "
+            << replayed << " replayed, " << in_progress << " in progress, " << mismatched << " mismatched\n";
   EXPECT_TRUE(thrown.empty());
   EXPECT_EQ(executed, groups * keys_of_a_group);
   EXPECT_EQ(database.number("SELECT count(*) FROM effect"), groups * keys_of_a_group);
@@ -120,12 +122,14 @@ TEST(Race, ATakeoverInFlightRefusesTheNextOne) {
   const TestDatabase database;
   const Key key{"p", "op", "k"};
   const Fingerprint fingerprint = fingerprint_of("{}");
-  const ReserveOptions resumable{.resumable = true, .downstream = deduplicates_for("acquirer", std::chrono::hours{1})};
+  const ReserveOptions resumable{.resumable = true,
+                                 .downstream = deduplicates_for("acquirer", std::chrono::hours{1})};
   const auto first = database.connect();
   const auto second = database.connect();
   {
     pqxx::work tx{*first};
-    ASSERT_TRUE(std::holds_alternative<Acquired>(database.backend().store(tx).reserve(key, fingerprint, resumable)));
+    ASSERT_TRUE(
+        std::holds_alternative<Acquired>(database.backend().store(tx).reserve(key, fingerprint, resumable)));
     tx.commit();
   }
   database.advance(std::chrono::seconds{31});
@@ -133,8 +137,8 @@ TEST(Race, ATakeoverInFlightRefusesTheNextOne) {
   auto reservation = database.backend().store(taking_over).reserve(key, fingerprint, resumable);
   ASSERT_EQ(std::get<Acquired>(reservation).how, How::took_over);
   pqxx::work late{*second};
-  EXPECT_TRUE(
-      std::holds_alternative<InProgress>(database.backend().store(late).reserve(key, fingerprint, resumable)));
+  EXPECT_TRUE(std::holds_alternative<InProgress>(
+      database.backend().store(late).reserve(key, fingerprint, resumable)));
   late.commit();
   taking_over.commit();
 }
@@ -153,8 +157,10 @@ TEST(Race, WithoutTheGateDuplicatesWaitAndNothingRunsTwice) {
       return completed(text_response(201, "made"));
     });
     tx.commit();
-    if (std::holds_alternative<Executed>(outcome)) ++executed;
-    else EXPECT_TRUE(std::holds_alternative<Replay>(outcome));
+    if (std::holds_alternative<Executed>(outcome))
+      ++executed;
+    else
+      EXPECT_TRUE(std::holds_alternative<Replay>(outcome));
   });
   EXPECT_EQ(executed, 1);
   EXPECT_EQ(database.number("SELECT count(*) FROM effect"), 1);

@@ -31,7 +31,8 @@ TEST(Schema, InstallsOnceAndIsSafeToRepeat) {
 
 TEST(Schema, RolledBackInstallsNothing) {
   const TestDatabase database;
-  const postgres::Names other{.schema = database.schema(), .record = "r2", .schema_version = "v2", .key_hash = "h2"};
+  const postgres::Names other{
+      .schema = database.schema(), .record = "r2", .schema_version = "v2", .key_hash = "h2"};
   const auto connection = database.connect();
   {
     pqxx::work tx{*connection};
@@ -71,7 +72,8 @@ TEST(Schema, ThePrintedScriptInstallsTheSame) {
   const auto connection = database.connect();
   pqxx::work tx{*connection};
   EXPECT_EQ(postgres::install_schema(tx, names), postgres::schema_version);
-  EXPECT_TRUE(std::holds_alternative<Acquired>(backend.store(tx).reserve({"p", "o", "k"}, some_fingerprint())));
+  EXPECT_TRUE(
+      std::holds_alternative<Acquired>(backend.store(tx).reserve({"p", "o", "k"}, some_fingerprint())));
   tx.exec("DROP SCHEMA \"" + names.schema + "\" CASCADE");
   tx.commit();
 }
@@ -119,7 +121,8 @@ TEST(Schema, TheKeyHashFunctionGivesTheStoredHash) {
   const auto connection = database.connect();
   pqxx::work tx{*connection};
   for (const Key& key : keys) {
-    const std::string arguments = tx.quote(key.principal) + "," + tx.quote(key.operation) + "," + tx.quote(key.value);
+    const std::string arguments =
+        tx.quote(key.principal) + "," + tx.quote(key.operation) + "," + tx.quote(key.value);
     const pqxx::result rows = tx.exec("SELECT idem_key_hash(" + arguments + ")::text");
     EXPECT_EQ(rows[0][0].as<std::string>(), hash_key(key).id.to_string());
   }
@@ -137,11 +140,13 @@ TEST(Schema, RowsThatMustNotExistAreRefusedByTheTable) {
     tx.commit();
   }
   for (const char* const change :
-       {"lease_until = NULL", "expires_at = now()", "finished_at = now()", "state = 2", "state = 3", "state = 5",
-        "state = 0", "fence = 0", "generation = fence + 1", "retention = interval '0'", "response_status = 200",
-        "fingerprint = '\\x00'", "idempotency_key = ''", "principal = repeat('x', 256)", "resumable = true",
-        "call_deadline = interval '-1 s'", "window_until = now()", "resolved_by = 'x'", "reserved_xact = NULL"}) {
-    EXPECT_THROW(database.execute(std::string{"UPDATE idem_record SET "} + change), pqxx::integrity_constraint_violation)
+       {"lease_until = NULL", "expires_at = now()", "finished_at = now()", "state = 2", "state = 3",
+        "state = 5", "state = 0", "fence = 0", "generation = fence + 1", "retention = interval '0'",
+        "response_status = 200", "fingerprint = '\\x00'", "idempotency_key = ''",
+        "principal = repeat('x', 256)", "resumable = true", "call_deadline = interval '-1 s'",
+        "window_until = now()", "resolved_by = 'x'", "reserved_xact = NULL"}) {
+    EXPECT_THROW(database.execute(std::string{"UPDATE idem_record SET "} + change),
+                 pqxx::integrity_constraint_violation)
         << change;
   }
 }
@@ -152,7 +157,8 @@ TEST(Schema, NoIndexHoldsAColumnThatSettlingChanges) {
   const auto connection = database.connect();
   pqxx::work tx{*connection};
   const pqxx::result rows = tx.exec(
-      "SELECT string_agg(DISTINCT attname, ',' ORDER BY attname) FROM pg_index JOIN pg_attribute ON attrelid = indrelid "
+      "SELECT string_agg(DISTINCT attname, ',' ORDER BY attname) FROM pg_index JOIN pg_attribute ON attrelid "
+      "= indrelid "
       "AND attnum = ANY (indkey) WHERE indrelid = 'idem_record'::regclass");
   EXPECT_EQ(rows[0][0].as<std::string>(), "created_at,key_hash");
 }

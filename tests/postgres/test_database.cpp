@@ -11,7 +11,8 @@ namespace {
 
 std::string url_of_server() {
   const char* const url = std::getenv("IDEM_TEST_DATABASE_URL");
-  if (url == nullptr) throw std::runtime_error{"IDEM_TEST_DATABASE_URL is not set: run under scripts/with-postgres"};
+  if (url == nullptr)
+    throw std::runtime_error{"IDEM_TEST_DATABASE_URL is not set: run under scripts/with-postgres"};
   return url;
 }
 
@@ -63,9 +64,9 @@ long long TestDatabase::number(const std::string& sql) const {
 
 void TestDatabase::advance(std::chrono::milliseconds duration) const {
   const std::string by = std::to_string(duration.count()) + " * interval '1 millisecond'";
-  execute("UPDATE idem_record SET lease_until = lease_until - " + by + ", window_until = window_until - " + by +
-          ", sent_at = sent_at - " + by + ", created_at = created_at - " + by + ", finished_at = finished_at - " + by +
-          ", expires_at = expires_at - " + by);
+  execute("UPDATE idem_record SET lease_until = lease_until - " + by + ", window_until = window_until - " +
+          by + ", sent_at = sent_at - " + by + ", created_at = created_at - " + by +
+          ", finished_at = finished_at - " + by + ", expires_at = expires_at - " + by);
 }
 
 void wait_until(const TestDatabase& database, const std::string& sql) {

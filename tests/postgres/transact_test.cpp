@@ -101,7 +101,8 @@ TEST_F(Transact, ASerializationFailureAtCommitRunsTheWholeAgain) {
       "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
       "'BEGIN IF (SELECT count(*) FROM attempt) = 1 THEN RAISE SQLSTATE ''40001''; END IF; RETURN NEW; END';"
       "CREATE SEQUENCE tries; CREATE VIEW attempt AS SELECT 1 FROM tries WHERE last_value = 1 AND is_called;"
-      "CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON effect DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE "
+      "CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON effect DEFERRABLE INITIALLY DEFERRED FOR EACH ROW "
+      "EXECUTE "
       "FUNCTION refuse()");
   const Outcome outcome = transact(
       database.backend(), [&] { return Unit{database}; }, request,
@@ -152,8 +153,9 @@ TEST_F(Transact, AnyOtherExceptionIsPassedOnAtOnceAndNothingIsStored) {
 }
 
 TEST_F(Transact, ACommitThatTheDatabaseRefusedIsNotInDoubt) {
-  database.execute("CREATE TABLE parent (id int PRIMARY KEY); "
-                   "CREATE TABLE child (id int REFERENCES parent DEFERRABLE INITIALLY DEFERRED)");
+  database.execute(
+      "CREATE TABLE parent (id int PRIMARY KEY); "
+      "CREATE TABLE child (id int REFERENCES parent DEFERRABLE INITIALLY DEFERRED)");
   const auto run = [&] {
     static_cast<void>(transact(
         database.backend(), [&] { return Unit{database}; }, request,
@@ -208,7 +210,8 @@ TEST_F(Transact, ALostCommitThatIsStillUnderWayIsWaitedFor) {
   database.execute(
       "CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS "
       "'BEGIN PERFORM pg_advisory_xact_lock(4711); RETURN NEW; END';"
-      "CREATE CONSTRAINT TRIGGER hold AFTER INSERT ON effect DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE "
+      "CREATE CONSTRAINT TRIGGER hold AFTER INSERT ON effect DEFERRABLE INITIALLY DEFERRED FOR EACH ROW "
+      "EXECUTE "
       "FUNCTION hold()");
   const auto holder = database.connect();
   auto holding = std::make_unique<pqxx::work>(*holder);
@@ -225,9 +228,8 @@ TEST_F(Transact, ALostCommitThatIsStillUnderWayIsWaitedFor) {
           unit.before_commit = [&](Unit& old) {
             const auto pid = std::to_string(old.connection->backendpid());
             // The COMMIT goes on in another thread, as it goes on in the server when the client's machine is gone.
-            committers.emplace_back([connection = std::move(old.connection), work = std::move(old.work)] {
-              work->commit();
-            });
+            committers.emplace_back(
+                [connection = std::move(old.connection), work = std::move(old.work)] { work->commit(); });
             wait_until(database, "SELECT count(*) = 1 FROM pg_stat_activity WHERE pid = " + pid +
                                      " AND wait_event = 'advisory'");
             throw pqxx::in_doubt_error{"the connection was lost"};
@@ -280,7 +282,8 @@ TEST_F(Transact, AConnectionLostBeforeCommitIsPassedOnAndNothingIsStored) {
         database.backend(), [&] { return Unit{database}; }, request,
         [&](pqxx::work& tx, const Lease&) {
           Decision decision = effect(tx);
-          database.execute("SELECT pg_terminate_backend(" + std::to_string(tx.conn().backendpid()) + ", 60000)");
+          database.execute("SELECT pg_terminate_backend(" + std::to_string(tx.conn().backendpid()) +
+                           ", 60000)");
           return decision;
         },
         without_pauses()));

@@ -36,12 +36,16 @@ class Transaction : public ::testing::Test {
 std::vector<std::pair<std::string, std::function<void(IdempotencyStore&, const Lease&)>>> every_call() {
   const Response response = text_response(200, "x");
   return {
-      {"reserve", [](auto& store, const Lease& lease) { static_cast<void>(store.reserve({"p", "o", "n"}, lease.fingerprint)); }},
+      {"reserve",
+       [](auto& store, const Lease& lease) {
+         static_cast<void>(store.reserve({"p", "o", "n"}, lease.fingerprint));
+       }},
       {"complete", [=](auto& store, const Lease& lease) { store.complete(lease, response); }},
       {"fail", [=](auto& store, const Lease& lease) { store.fail(lease, response); }},
       {"mark_unknown", [=](auto& store, const Lease& lease) { store.mark_unknown(lease, response); }},
       {"mark_sent", [](auto& store, const Lease& lease) { store.mark_sent(lease); }},
-      {"renew", [](auto& store, const Lease& lease) { static_cast<void>(store.renew(lease, std::chrono::hours{9})); }},
+      {"renew",
+       [](auto& store, const Lease& lease) { static_cast<void>(store.renew(lease, std::chrono::hours{9})); }},
       {"lapse", [](auto& store, const Lease& lease) { store.lapse(lease); }},
       {"release", [](auto& store, const Lease& lease) { store.release(lease); }},
       {"resolve",
@@ -65,7 +69,9 @@ TEST_F(Transaction, EveryCallOnAClosedTransactionIsRefusedAndWritesNothing) {
         tx.commit();
         return acquired;
       }();
-      const auto image = [&] { return database.number("SELECT hashtext(string_agg(r::text, '')) FROM idem_record r"); };
+      const auto image = [&] {
+        return database.number("SELECT hashtext(string_agg(r::text, '')) FROM idem_record r");
+      };
       const long long before = image();
       pqxx::work tx{*connection};
       auto store = database.backend().store(tx);
@@ -107,10 +113,11 @@ TEST_F(Transaction, ExecuteInASubtransactionIsKeptWithIt) {
   pqxx::work outer{*connection};
   {
     pqxx::subtransaction inner{outer, "inner"};
-    const Outcome outcome = execute(database.backend(), inner, {key, fingerprint}, [](auto& tx, const Lease&) {
-      tx.exec("INSERT INTO business VALUES (1)");
-      return completed(text_response(201, "made"));
-    });
+    const Outcome outcome =
+        execute(database.backend(), inner, {key, fingerprint}, [](auto& tx, const Lease&) {
+          tx.exec("INSERT INTO business VALUES (1)");
+          return completed(text_response(201, "made"));
+        });
     EXPECT_TRUE(std::holds_alternative<Executed>(outcome));
     inner.commit();
   }
@@ -186,10 +193,11 @@ TEST_F(Transaction, AUniqueOrForeignKeyViolationOfTheHandlerIsPassedOnAndNothing
   const auto connection = database.connect();
   const auto run = [&](const char* statement) {
     pqxx::work tx{*connection};
-    static_cast<void>(execute(database.backend(), tx, {key, fingerprint}, [&](pqxx::work& open, const Lease&) {
-      open.exec(statement);
-      return completed(text_response(201, "made"));
-    }));
+    static_cast<void>(
+        execute(database.backend(), tx, {key, fingerprint}, [&](pqxx::work& open, const Lease&) {
+          open.exec(statement);
+          return completed(text_response(201, "made"));
+        }));
     tx.commit();
   };
   EXPECT_THROW(run("INSERT INTO child VALUES (9)"), pqxx::foreign_key_violation);
@@ -202,11 +210,12 @@ TEST_F(Transaction, WhateverTheHandlerThrowsLeavesTheKeyFree) {
   const auto connection = database.connect();
   const auto run = [&](const std::function<void(pqxx::work&)>& misbehave) {
     pqxx::work tx{*connection};
-    static_cast<void>(execute(database.backend(), tx, {key, fingerprint}, [&](pqxx::work& open, const Lease&) {
-      open.exec("INSERT INTO business VALUES (1)");
-      misbehave(open);
-      return completed(text_response(201, "made"));
-    }));
+    static_cast<void>(
+        execute(database.backend(), tx, {key, fingerprint}, [&](pqxx::work& open, const Lease&) {
+          open.exec("INSERT INTO business VALUES (1)");
+          misbehave(open);
+          return completed(text_response(201, "made"));
+        }));
     tx.commit();
   };
   EXPECT_THROW(run([](pqxx::work&) { throw 7; }), int);
@@ -226,7 +235,8 @@ TEST_F(Transaction, SettingsAndTransactionAreAsBefore) {
   tx.exec("SET LOCAL lock_timeout = '12345ms'");
   const auto image = [&] {
     const pqxx::result rows = tx.exec(
-        "SELECT pg_current_xact_id()::text || now()::text || (SELECT string_agg(name || setting, ',' ORDER BY name) "
+        "SELECT pg_current_xact_id()::text || now()::text || (SELECT string_agg(name || setting, ',' ORDER "
+        "BY name) "
         "FROM pg_settings)");
     return rows[0][0].as<std::string>();
   };
@@ -244,9 +254,11 @@ TEST_F(Transaction, SettingsAndTransactionAreAsBefore) {
 TEST_F(Transaction, TheCallersWayOfShowingBytesAndTextDoesNotMatter) {
   const auto connection = database.connect();
   pqxx::work tx{*connection};
-  tx.exec("SET LOCAL bytea_output = 'escape'; SET LOCAL standard_conforming_strings = off; "
-          "SET LOCAL datestyle = 'SQL, DMY'; SET LOCAL timezone = 'Asia/Kathmandu'; SET LOCAL intervalstyle = 'iso_8601'; "
-          "SET LOCAL extra_float_digits = -15");
+  tx.exec(
+      "SET LOCAL bytea_output = 'escape'; SET LOCAL standard_conforming_strings = off; "
+      "SET LOCAL datestyle = 'SQL, DMY'; SET LOCAL timezone = 'Asia/Kathmandu'; SET LOCAL intervalstyle = "
+      "'iso_8601'; "
+      "SET LOCAL extra_float_digits = -15");
   auto store = database.backend().store(tx);
   const Key odd{"a\\b'c", "o\"p", "\\x41''"};
   const Lease lease = std::get<Acquired>(store.reserve(odd, fingerprint)).lease;

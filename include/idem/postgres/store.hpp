@@ -25,7 +25,8 @@ class Store final : public IdempotencyStore {
   Store(std::shared_ptr<const Configuration> configuration, pqxx::dbtransaction& tx);
 
  private:
-  Reservation do_reserve(const Key& key, const Fingerprint& fingerprint, const ReserveOptions& options) override;
+  Reservation do_reserve(const Key& key, const Fingerprint& fingerprint,
+                         const ReserveOptions& options) override;
   TimePoint do_settle(const Lease& lease, State state, const Response& response) override;
   void do_mark_unknown(const Lease& lease, const Response& response) override;
   void do_mark_sent(const Lease& lease) override;
