@@ -10,8 +10,8 @@ namespace idem::inline v0::testing {
 TYPED_TEST_P(StoreConformance, Rule1EachWriteUnderAnotherFenceIsLeaseLostAndCommitsNothing) {
   const Lease lease = this->acquire(this->key());
   const Record before = this->record(this->key());
-  for (const auto& [name, write] : this->writes()) {
-    SCOPED_TRACE(name);
+  for (const auto& write : this->writes()) {
+    SCOPED_TRACE(write.name);
     for (const std::int64_t off : {-1, 1}) {
       Lease other = lease;
       other.holder.fence += off;
@@ -27,8 +27,8 @@ TYPED_TEST_P(StoreConformance, Rule1EachWriteUnderAnotherAttemptIsLeaseLostAndCo
   const Record before = this->record(this->key());
   Lease other = lease;
   other.holder.attempt = random_uuid_v4();
-  for (const auto& [name, write] : this->writes()) {
-    SCOPED_TRACE(name);
+  for (const auto& write : this->writes()) {
+    SCOPED_TRACE(write.name);
     this->template expect_lost_and_nothing_committed<LeaseLost>(
         [&](IdempotencyStore& store) { write(store, other); });
   }
@@ -42,8 +42,8 @@ TYPED_TEST_P(StoreConformance, Rule1EachWriteAfterATakeoverIsLeaseLostAndCommits
   const Lease current =
       expect_acquired(this->reserve(this->key(), this->request(), this->resumable()), How::took_over).lease;
   const Record before = this->record(this->key());
-  for (const auto& [name, write] : this->writes()) {
-    SCOPED_TRACE(name);
+  for (const auto& write : this->writes()) {
+    SCOPED_TRACE(write.name);
     this->template expect_lost_and_nothing_committed<LeaseLost>(
         [&](IdempotencyStore& store) { write(store, stale); });
   }
@@ -65,8 +65,8 @@ TYPED_TEST_P(StoreConformance, Rule1CompleteAfterTheNewHolderSettledIsLeaseLostA
 TYPED_TEST_P(StoreConformance, Rule1EachWriteOnAnAbsentRecordIsLeaseLostAndCommitsNothing) {
   const Lease lease = this->acquire(this->key());
   this->release(lease);
-  for (const auto& [name, write] : this->writes()) {
-    SCOPED_TRACE(name);
+  for (const auto& write : this->writes()) {
+    SCOPED_TRACE(write.name);
     this->template expect_lost_and_nothing_committed<LeaseLost>(
         [&](IdempotencyStore& store) { write(store, lease); });
   }
@@ -77,8 +77,8 @@ TYPED_TEST_P(StoreConformance, Rule1EachWriteOnAnotherTransactionsUncommittedRec
   auto unit = this->begin();
   const Lease lease =
       expect_acquired(unit.store().reserve(this->key(), this->request(), this->options()), How::fresh).lease;
-  for (const auto& [name, write] : this->writes()) {
-    SCOPED_TRACE(name);
+  for (const auto& write : this->writes()) {
+    SCOPED_TRACE(write.name);
     this->template expect_lost_and_nothing_committed<LeaseLost>(
         [&](IdempotencyStore& store) { write(store, lease); });
   }
@@ -92,8 +92,8 @@ TYPED_TEST_P(StoreConformance, Rule1ALeaseOfAReleasedRecordNeverSettlesTheNextOn
   this->release(old);
   const Lease current = this->acquire(this->key());
   EXPECT_GT(current.holder.fence, old.holder.fence);
-  for (const auto& [name, write] : this->writes()) {
-    SCOPED_TRACE(name);
+  for (const auto& write : this->writes()) {
+    SCOPED_TRACE(write.name);
     this->template expect_lost_and_nothing_committed<LeaseLost>(
         [&](IdempotencyStore& store) { write(store, old); });
   }
@@ -106,8 +106,8 @@ TYPED_TEST_P(StoreConformance, Rule1ALeaseOfAnExpiredRecordNeverSettlesTheNextOn
   this->advance(this->retention + std::chrono::minutes{1});
   const Lease current = this->acquire(this->key());
   EXPECT_GT(current.holder.fence, old.holder.fence);
-  for (const auto& [name, write] : this->writes()) {
-    SCOPED_TRACE(name);
+  for (const auto& write : this->writes()) {
+    SCOPED_TRACE(write.name);
     this->template expect_lost_and_nothing_committed<LeaseLost>(
         [&](IdempotencyStore& store) { write(store, old); });
   }
@@ -144,8 +144,8 @@ TYPED_TEST_P(StoreConformance, Rule1EachOtherWriteOnASettledRecordIsLeaseLostAnd
   const Lease lease = this->acquire(this->key());
   this->complete(lease);
   const Record before = this->record(this->key());
-  for (const auto& [name, write] : this->writes()) {
-    SCOPED_TRACE(name);
+  for (const auto& write : this->writes()) {
+    SCOPED_TRACE(write.name);
     this->template expect_lost_and_nothing_committed<LeaseLost>(
         [&](IdempotencyStore& store) { write(store, lease); });
   }
@@ -156,9 +156,9 @@ TYPED_TEST_P(StoreConformance, Rule1OnlySettlingActsOnAnUnknownRecord) {
   const Lease lease = this->acquire(this->key());
   this->mark_unknown(lease);
   const Record before = this->record(this->key());
-  for (const auto& [name, write] : this->writes()) {
-    if (std::string_view{name} == "complete" || std::string_view{name} == "fail") continue;
-    SCOPED_TRACE(name);
+  for (const auto& write : this->writes()) {
+    if (std::string_view{write.name} == "complete" || std::string_view{write.name} == "fail") continue;
+    SCOPED_TRACE(write.name);
     this->template expect_lost_and_nothing_committed<LeaseLost>(
         [&](IdempotencyStore& store) { write(store, lease); });
   }
@@ -195,9 +195,9 @@ TYPED_TEST_P(StoreConformance, Rule1AfterLeaseLostFindInANewTransactionShowsTheA
 }
 
 TYPED_TEST_P(StoreConformance, Rule1ALapsedLeaseThatNobodyTookOverStillHolds) {
-  for (const auto& [name, write] : this->writes()) {
-    SCOPED_TRACE(name);
-    const Lease lease = this->acquire(this->key(name));
+  for (const auto& write : this->writes()) {
+    SCOPED_TRACE(write.name);
+    const Lease lease = this->acquire(this->key(write.name));
     this->advance(this->lease_time + std::chrono::minutes{1});
     this->in_transaction([&](IdempotencyStore& store) { write(store, lease); });
   }
@@ -754,16 +754,16 @@ TYPED_TEST_P(StoreConformance, Rule7ATransactionThatIsDroppedStoresNothing) {
 }
 
 TYPED_TEST_P(StoreConformance, Rule7EachWriteIsRolledBackWithItsTransaction) {
-  for (const auto& [name, write] : this->writes()) {
-    SCOPED_TRACE(name);
-    const Lease lease = this->acquire(this->key(name));
-    const Record before = this->record(this->key(name));
+  for (const auto& write : this->writes()) {
+    SCOPED_TRACE(write.name);
+    const Lease lease = this->acquire(this->key(write.name));
+    const Record before = this->record(this->key(write.name));
     {
       auto unit = this->begin();
       write(unit.store(), lease);
       unit.rollback();
     }
-    this->expect_same(before, this->record(this->key(name)));
+    this->expect_same(before, this->record(this->key(write.name)));
   }
 }
 

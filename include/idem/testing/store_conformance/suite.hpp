@@ -148,9 +148,13 @@ class StoreConformance : public ::testing::Test {
 
   static Response answer() { return {201, {{"Location", "/payments/1"}}, text_response(0, "paid").body}; }
 
-  // Every write that needs a lease, by name.
-  using Write = std::function<void(IdempotencyStore&, const Lease&)>;
-  static std::vector<std::pair<const char*, Write>> writes() {
+  // Every write that needs a lease.
+  struct Write {
+    const char* name;
+    std::function<void(IdempotencyStore&, const Lease&)> call;
+    void operator()(IdempotencyStore& store, const Lease& lease) const { call(store, lease); }
+  };
+  static std::vector<Write> writes() {
     return {
         {"complete", [](IdempotencyStore& store, const Lease& lease) { store.complete(lease, answer()); }},
         {"fail", [](IdempotencyStore& store, const Lease& lease) { store.fail(lease, answer()); }},
