@@ -11,8 +11,8 @@ namespace idem::inline v0 {
 /// A key as the stores use it. A value: distinct objects may be used by distinct threads.
 struct KeyHash {
   Uuid id;  ///< The primary key. All 128 bits are the hash: no version or variant is set.
-  std::int64_t
-      lock;  ///< The number of the advisory lock. Two keys may share one by chance: it only costs a wait.
+  /// Half of the rest: what a store's advisory lock is made of. Two keys may share it by chance: it only costs a wait.
+  std::int64_t lock;
 
   friend bool operator==(const KeyHash&, const KeyHash&) = default;
 };

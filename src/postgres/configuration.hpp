@@ -1,6 +1,10 @@
 // What a Backend was made of, shared by its stores.
 #pragma once
 
+#include <cstdint>
+#include <utility>
+
+#include "idem/key_hash.hpp"
 #include "idem/postgres/backend.hpp"
 #include "statements.hpp"
 
@@ -8,10 +12,14 @@ namespace idem::inline v0::postgres {
 
 struct Configuration {
   explicit Configuration(BackendOptions given)
-      : options{std::move(given)}, statements{options.names, options.gate} {}
+      : options{std::move(given)},
+        statements{options.names, options.gate},
+        lock_salt{hash_key({"idem gate", options.names.schema, options.names.record}).lock} {}
 
   BackendOptions options;
   Statements statements;
+  // Advisory locks are the whole database's: the same key in two tables must not be one lock.
+  std::int64_t lock_salt;
 };
 
 }  // namespace idem::inline v0::postgres

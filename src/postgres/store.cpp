@@ -32,12 +32,13 @@ std::optional<std::chrono::milliseconds> window_of(const std::optional<Downstrea
 /// One call of reserve: looks, judges and writes until one answer holds.
 class Reserving {
  public:
-  Reserving(const Statements& statements, pqxx::dbtransaction& tx, const Key& key,
+  Reserving(const Configuration& configuration, pqxx::dbtransaction& tx, const Key& key,
             const Fingerprint& fingerprint, const ReserveOptions& options)
-      : statements_{statements},
+      : statements_{configuration.statements},
         tx_{tx},
         key_{key},
         hash_{hash_key(key)},
+        lock_{hash_.lock ^ configuration.lock_salt},
         fingerprint_{fingerprint},
         options_{options},
         attempt_{options.attempt.value_or(random_uuid_v4())} {}
@@ -49,7 +50,7 @@ class Reserving {
       if (auto acquired = insert()) return *std::move(acquired);
       // A separate statement, for its own snapshot: the row that was in the way may be newer than the insert's.
       const Look look = read_look(
-          postgres::run(tx_, filled(statements_.look, {Literal{hash_.id}, Literal{hash_.lock}})), key_);
+          postgres::run(tx_, filled(statements_.look, {Literal{hash_.id}, Literal{lock_}})), key_);
       if (!look.record) {
         if (!look.gate_open) return InProgress{retry_after(options_.lease)};
         continue;
@@ -70,7 +71,7 @@ class Reserving {
                      Literal{tx_, key_.value}, Literal{fingerprint_.bytes()}, Literal{attempt_},
                      Literal{options_.resumable}, Literal{tx_, name_of(options_.downstream)},
                      Literal{window_of(options_.downstream)}, Literal{options_.call_deadline},
-                     Literal{options_.lease}, Literal{options_.retention}, Literal{hash_.lock}}));
+                     Literal{options_.lease}, Literal{options_.retention}, Literal{lock_}}));
     if (rows.empty()) return std::nullopt;
     return acquired(rows, fingerprint_, std::nullopt, How::fresh);
   }
@@ -160,6 +161,7 @@ class Reserving {
   pqxx::dbtransaction& tx_;
   const Key& key_;
   KeyHash hash_;
+  std::int64_t lock_;
   const Fingerprint& fingerprint_;
   const ReserveOptions& options_;
   Uuid attempt_;
@@ -219,7 +221,7 @@ Store::Store(std::shared_ptr<const Configuration> configuration, pqxx::dbtransac
       tx_{&tx} {}
 
 Reservation Store::do_reserve(const Key& key, const Fingerprint& fingerprint, const ReserveOptions& options) {
-  return Reserving{configuration_->statements, *tx_, key, fingerprint, options}.run();
+  return Reserving{*configuration_, *tx_, key, fingerprint, options}.run();
 }
 
 TimePoint Store::do_settle(const Lease& lease, State state, const Response& response) {

@@ -143,6 +143,19 @@ TEST(Race, ATakeoverInFlightRefusesTheNextOne) {
   taking_over.commit();
 }
 
+// Advisory locks are the whole database's: another service's table in it must not be answered for.
+TEST(Race, TheSameKeyInAnotherTableIsAnotherKey) {
+  const TestDatabase first;
+  const TestDatabase second;
+  const Key key{"p", "op", "k"};
+  const auto one = first.connect();
+  const auto other = second.connect();
+  pqxx::work open{*one};
+  ASSERT_TRUE(std::holds_alternative<Acquired>(first.backend().store(open).reserve(key, fingerprint_of("{}"))));
+  pqxx::work tx{*other};
+  EXPECT_TRUE(std::holds_alternative<Acquired>(second.backend().store(tx).reserve(key, fingerprint_of("{}"))));
+}
+
 // Without advisory locks a duplicate waits, and the primary key is still the guarantee.
 TEST(Race, WithoutTheGateDuplicatesWaitAndNothingRunsTwice) {
   const TestDatabase database{{.gate = postgres::Gate::none}};
