@@ -12,7 +12,7 @@ namespace idem::inline v0 {
 struct KeyHash {
   Uuid id;  ///< The primary key. All 128 bits are the hash: no version or variant is set.
   /// Half of the rest: what a store's advisory lock is made of. Two keys may share it by chance: it only costs a wait.
-  std::int64_t lock;
+  std::int64_t lock = 0;
 
   friend bool operator==(const KeyHash&, const KeyHash&) = default;
 };

@@ -26,7 +26,10 @@ Arguments::Arguments(std::span<char* const> words, std::initializer_list<Option>
   opterr = 0;
   optind = 0;
   // The leading ':' tells a missing value from an unknown option.
-  for (int answer; (answer = getopt_long(count, argv.data(), ":", options.data(), nullptr)) != -1;) {
+  for (;;) {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread.
+    const int answer = getopt_long(count, argv.data(), ":", options.data(), nullptr);
+    if (answer == -1) break;
     if (answer == ':') throw Failure{std::string{"--"} + known_at(optopt).name + " needs a value"};
     if (answer == '?')
       throw Failure{"unknown option, or a value for one that takes none; see idemctl --help"};

@@ -14,7 +14,7 @@ namespace idemctl {
 struct Option {
   enum class Takes { nothing, one_value, many_values };
 
-  const char* name;
+  const char* name = "";
   Takes takes = Takes::one_value;
 };
 

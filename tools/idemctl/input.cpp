@@ -13,7 +13,7 @@ namespace idemctl {
 
 std::string read_input(std::size_t limit) {
   std::string text;
-  std::array<char, 65536> block;
+  std::array<char, 65536> block{};
   while (text.size() <= limit) {
     const ssize_t bytes = ::read(STDIN_FILENO, block.data(), std::min(block.size(), limit + 1 - text.size()));
     if (bytes == 0) break;

@@ -83,5 +83,6 @@ int run(Words words) noexcept {
 }  // namespace idemctl
 
 int main(int argc, char** argv) {
-  return idemctl::run({argv + 1, argc > 0 ? static_cast<std::size_t>(argc - 1) : 0});
+  const std::span<char* const> words{argv, static_cast<std::size_t>(argc)};
+  return idemctl::run(words.empty() ? words : words.subspan(1));
 }

@@ -1,14 +1,19 @@
 #include "text.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
+#include <cstdint>
 
 #include "utf8.hpp"
 
 namespace idemctl {
 
 namespace {
+
+std::string padded(std::int64_t number, std::size_t width) {
+  std::string digits = std::to_string(number);
+  if (digits.size() < width) digits.insert(0, width - digits.size(), '0');
+  return digits;
+}
 
 bool is_control(std::string_view character) {
   const auto first = static_cast<unsigned char>(character[0]);
@@ -46,13 +51,10 @@ std::string printable(idem::TimePoint time) {
   const auto day = std::chrono::floor<std::chrono::days>(time);
   const std::chrono::year_month_day date{day};
   const std::chrono::hh_mm_ss clock{time - day};
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%06dZ",
-                static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                static_cast<unsigned>(date.day()), static_cast<int>(clock.hours().count()),
-                static_cast<int>(clock.minutes().count()), static_cast<int>(clock.seconds().count()),
-                static_cast<int>(clock.subseconds().count()));
-  return text.data();
+  return padded(int{date.year()}, 4) + '-' + padded(unsigned{date.month()}, 2) + '-' +
+         padded(unsigned{date.day()}, 2) + 'T' + padded(clock.hours().count(), 2) + ':' +
+         padded(clock.minutes().count(), 2) + ':' + padded(clock.seconds().count(), 2) + '.' +
+         padded(clock.subseconds().count(), 6) + 'Z';
 }
 
 }  // namespace idemctl
