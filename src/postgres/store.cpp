@@ -49,8 +49,8 @@ class Reserving {
     for (int round = 0; round < most_rounds; ++round) {
       if (auto acquired = insert()) return *std::move(acquired);
       // A separate statement, for its own snapshot: the row that was in the way may be newer than the insert's.
-      const Look look = read_look(
-          postgres::run(tx_, filled(statements_.look, {Literal{hash_.id}, Literal{lock_}})), key_);
+      const Look look =
+          read_look(postgres::run(tx_, filled(statements_.look, {Literal{hash_.id}, Literal{lock_}})), key_);
       if (!look.record) {
         if (!look.gate_open) return InProgress{retry_after(options_.lease)};
         continue;

@@ -151,9 +151,11 @@ TEST(Race, TheSameKeyInAnotherTableIsAnotherKey) {
   const auto one = first.connect();
   const auto other = second.connect();
   pqxx::work open{*one};
-  ASSERT_TRUE(std::holds_alternative<Acquired>(first.backend().store(open).reserve(key, fingerprint_of("{}"))));
+  ASSERT_TRUE(
+      std::holds_alternative<Acquired>(first.backend().store(open).reserve(key, fingerprint_of("{}"))));
   pqxx::work tx{*other};
-  EXPECT_TRUE(std::holds_alternative<Acquired>(second.backend().store(tx).reserve(key, fingerprint_of("{}"))));
+  EXPECT_TRUE(
+      std::holds_alternative<Acquired>(second.backend().store(tx).reserve(key, fingerprint_of("{}"))));
 }
 
 // Without advisory locks a duplicate waits, and the primary key is still the guarantee.
