@@ -94,8 +94,9 @@ void commit(Unit& unit) {
 /// A serialization failure or deadlock rolls back and runs the whole again, the handler included, within the bounds of
 /// `options`; then the last exception is passed on. A lost COMMIT is settled by reserving again under the same attempt,
 /// waiting for the old transaction to end: the answer is then a Replay, or the handler runs again because the old
-/// transaction is certainly gone; never by looking whether the row is there. Where even that fails within the bounds:
-/// CommitUnknown (call again later, with the same key). Whatever else is thrown is passed on, rolled back.
+/// transaction is certainly gone; never by looking whether the row is there. Where even that fails within the bounds, or
+/// is refused: CommitUnknown with that failure nested in it (call again later, with the same key). Whatever else is
+/// thrown is passed on, rolled back.
 ///
 /// No transaction is open during a pause. Safe to call from several threads at once.
 template <class Backend, class Begin, class Handler>
@@ -136,12 +137,14 @@ template <class Backend, class Begin, class Handler>
         if (committing) in_doubt = committing;
       }
       const bool again = failure == Failure::transient || (failure == Failure::unknown && in_doubt);
-      if (!again) throw;
-      if (!retries.another()) {
-        if (in_doubt)
-          throw CommitUnknown{"the COMMIT's answer was lost and is not settled; call again with this key"};
-        throw;
+      if (again && retries.another()) continue;
+      // Whatever ended the settling, a definite refusal too: it says nothing of the COMMIT that was lost before.
+      const bool lost_here = in_doubt && in_doubt != options.reserve.attempt;
+      if (lost_here || (again && in_doubt)) {
+        std::throw_with_nested(
+            CommitUnknown{"the COMMIT's answer was lost and is not settled; call again with this key"});
       }
+      throw;
     }
   }
 }

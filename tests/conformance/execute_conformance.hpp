@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -318,6 +319,35 @@ TYPED_TEST_P(ExecuteConformance, TransactSaysThatACommitIsUnknownWhereTheDatabas
   EXPECT_EQ(this->fixture.payments(), 1U);
 }
 
+// As where the retry reaches a server that refuses every write, such as a standby after a failover.
+TYPED_TEST_P(ExecuteConformance, TransactSaysThatACommitIsUnknownWhereSettlingItIsRefused) {
+  int begun = 0;
+  const auto refusing = [&] {
+    if (++begun > 1) throw StoredDataError{"refused"};
+    this->fixture.lose_next_commit(true);
+    return this->fixture.begin();
+  };
+  try {
+    (void)idem::transact(this->fixture.backend(), refusing, this->request(), this->paying(), this->quick());
+    ADD_FAILURE() << "an answer, though the COMMIT's is not known";
+  } catch (const CommitUnknown& unknown) {
+    EXPECT_EQ(unknown.next_step(), NextStep::retry_call);
+    EXPECT_THROW(std::rethrow_if_nested(unknown), StoredDataError);
+  }
+  EXPECT_EQ(begun, 2);
+  this->expect_replay(this->transact());
+  EXPECT_EQ(this->runs, 1);
+  EXPECT_EQ(this->fixture.payments(), 1U);
+}
+
+TYPED_TEST_P(ExecuteConformance, TransactPassesOnARefusalWhereNoCommitOfItsOwnIsInDoubt) {
+  TransactOptions settling = this->quick();
+  settling.reserve.attempt = random_uuid_v4();
+  settling.reserve.lease = std::chrono::milliseconds{0};
+  EXPECT_THROW((void)this->transact(this->request(), settling), InvalidArgument);
+  EXPECT_EQ(this->runs, 0);
+}
+
 // Nothing was executed, so the answer is true whether or not this COMMIT arrived.
 TYPED_TEST_P(ExecuteConformance, TransactAnswersAReplayThoughItsCommitIsLost) {
   this->expect_paid(this->transact());
@@ -410,8 +440,9 @@ REGISTER_TYPED_TEST_SUITE_P(
     TransactSettlesALostCommitThatWasApplied, TransactRunsAgainAfterALostCommitThatWasNotApplied,
     TransactSettlesACommitThatIsLostTimeAndAgain, TransactSaysThatACommitIsUnknownWhereItCannotSettleIt,
     TransactSaysThatACommitIsUnknownWhereTheDatabaseIsGoneAfterIt,
-    TransactAnswersAReplayThoughItsCommitIsLost, TransactDoesNotRunTheHandlerWhereTheDatabaseIsGone,
-    TransactCommitsTheTurnOfALapsedRecordToUnknown,
+    TransactSaysThatACommitIsUnknownWhereSettlingItIsRefused,
+    TransactPassesOnARefusalWhereNoCommitOfItsOwnIsInDoubt, TransactAnswersAReplayThoughItsCommitIsLost,
+    TransactDoesNotRunTheHandlerWhereTheDatabaseIsGone, TransactCommitsTheTurnOfALapsedRecordToUnknown,
     TransactCommitsNothingWhereTheHandlerSettledTheRecordItself, TransactRefusesBoundsThatAreNone,
     TransactOf16ThreadsHasOneEffect);
 
