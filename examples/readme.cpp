@@ -1,6 +1,7 @@
 // The code of README.md: between the two rulers, word for word.
-#include <cstdlib>
+#include <cstddef>
 #include <iostream>
+#include <span>
 #include <string>
 
 #include "idem/postgres/schema.hpp"
@@ -42,20 +43,21 @@ idem::Response withdraw(pqxx::connection& connection, const std::string& user, c
 
 // readme URL KEY…: withdraws 500 of 1200 cents under each key.
 int main(int argc, char** argv) {
-  if (argc < 2) {
+  const std::span<char* const> words{argv, static_cast<std::size_t>(argc)};
+  if (words.size() < 2) {
     std::cerr << "usage: readme URL KEY...\n";
     return 2;
   }
-  pqxx::connection connection{argv[1]};
+  pqxx::connection connection{words[1]};
   pqxx::work setup{connection};
   idem::postgres::install_schema(setup);
   setup.exec(
       std::string{"CREATE TABLE IF NOT EXISTS account (owner text PRIMARY KEY, cents bigint NOT NULL)"});
   setup.exec(std::string{"INSERT INTO account VALUES ('ann', 1200) ON CONFLICT DO NOTHING"});
   setup.commit();
-  for (int i = 2; i < argc; ++i) {
-    const idem::Response response = withdraw(connection, "ann", argv[i], R"({"cents":500})", 500);
-    std::cout << argv[i] << ": " << response.status << ' ' << idem::body_text(response) << '\n';
+  for (const std::string key : words.subspan(2)) {
+    const idem::Response response = withdraw(connection, "ann", key, R"({"cents":500})", 500);
+    std::cout << key << ": " << response.status << ' ' << idem::body_text(response) << '\n';
   }
   pqxx::work check{connection};
   std::cout << "left: " << check.exec(std::string{"SELECT cents FROM account"})[0][0].as<int>() << '\n';

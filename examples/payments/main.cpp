@@ -2,10 +2,12 @@
 //
 // Exit status: 0 when every line was answered (invalid ones too), 1 when the database or the output failed, 2
 // with one line on stderr for bad usage or a file that cannot be read.
+#include <cstddef>
 #include <exception>
 #include <fstream>
 #include <iostream>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,10 +24,10 @@ struct Arguments {
 };
 
 std::optional<Arguments> parse(const std::vector<std::string>& words) {
-  if (words.empty() || words[0] != "run") return std::nullopt;
+  if (words.size() < 2 || words[1] != "run") return std::nullopt;
   std::optional<std::string> database_url;
   std::optional<std::string> requests;
-  for (std::size_t i = 1; i < words.size(); i += 2) {
+  for (std::size_t i = 2; i < words.size(); i += 2) {
     auto* option = words[i] == "--database-url" ? &database_url
                    : words[i] == "--requests"   ? &requests
                                                 : nullptr;
@@ -51,7 +53,8 @@ int fail(int status, std::string_view message) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto arguments = parse({argv + 1, argv + argc});
+  const std::span<char* const> words{argv, static_cast<std::size_t>(argc)};
+  const auto arguments = parse({words.begin(), words.end()});
   if (!arguments) return fail(2, usage);
 
   std::ifstream requests{arguments->requests, std::ios::binary};

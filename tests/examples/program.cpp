@@ -37,6 +37,7 @@ Finished run_program(const std::vector<std::string>& words) {
   const TemporaryFile err{""};
   std::vector<std::string> copies = words;
   std::vector<char*> arguments;
+  arguments.reserve(copies.size() + 1);
   for (std::string& word : copies) arguments.push_back(word.data());
   arguments.push_back(nullptr);
 

@@ -111,8 +111,9 @@ void batch(Report& report, const std::string& database_url, const std::string& r
   const std::vector<json> second = run_once(database_url, requests_file);
   std::int64_t same = 0;
   for (std::size_t i = 0; i + 1 < first.size() && i + 1 < second.size(); ++i) {
-    same += first[i].at("status") == second[i].at("status") &&
-            first[i].at("body_sha256") == second[i].at("body_sha256");
+    const bool equal = first[i].at("status") == second[i].at("status") &&
+                       first[i].at("body_sha256") == second[i].at("body_sha256");
+    same += equal ? 1 : 0;
   }
   const Counts twice{second};
   report.heading("   The whole file again");

@@ -1,6 +1,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <memory>
@@ -32,7 +33,7 @@ constexpr const char* wait_for_its_end = "SELECT pg_advisory_xact_lock(hashtext(
 class Pipe {
  public:
   Pipe() {
-    if (pipe(ends_) != 0) throw std::system_error{errno, std::generic_category(), "pipe"};
+    if (pipe(ends_.data()) != 0) throw std::system_error{errno, std::generic_category(), "pipe"};
   }
   Pipe(const Pipe&) = delete;
   Pipe& operator=(const Pipe&) = delete;
@@ -57,7 +58,7 @@ class Pipe {
   }
 
  private:
-  int ends_[2] = {-1, -1};
+  std::array<int, 2> ends_{-1, -1};
 };
 
 // A unit of work that never commits: at that point it says so and waits to be killed, or for its parent's

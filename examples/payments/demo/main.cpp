@@ -1,24 +1,27 @@
 // payments_demo --database-url URL --requests FILE.jsonl: shows on an empty database that a batch with
 // duplicates, a double click and a crash each have their effect once. Exit status: 0 when every number is
 // right, 1 when one is wrong or the database failed, 2 for bad usage.
+#include <cstddef>
 #include <exception>
 #include <iostream>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "scenes.hpp"
 
 int main(int argc, char** argv) {
-  const std::vector<std::string> words{argv + 1, argv + argc};
-  if (words.size() != 4 || words[0] != "--database-url" || words[2] != "--requests") {
+  const std::span<char* const> arguments{argv, static_cast<std::size_t>(argc)};
+  const std::vector<std::string> words{arguments.begin(), arguments.end()};
+  if (words.size() != 5 || words[1] != "--database-url" || words[3] != "--requests") {
     std::cerr << "usage: payments_demo --database-url URL --requests FILE.jsonl\n";
     return 2;
   }
   payments::demo::Report report{std::cout};
   try {
-    payments::demo::batch(report, words[1], words[3]);
-    payments::demo::double_click(report, words[1]);
-    payments::demo::crash(report, words[1]);
+    payments::demo::batch(report, words[2], words[4]);
+    payments::demo::double_click(report, words[2]);
+    payments::demo::crash(report, words[2]);
   } catch (const std::exception& failure) {
     std::cerr << "payments_demo: " << failure.what() << '\n';
     return 1;
