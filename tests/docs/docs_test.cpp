@@ -93,7 +93,7 @@ TEST(Docs, EachFaultHasATestOrAReason) {
 }
 
 std::string without_code(std::string text) {
-  for (std::size_t at; (at = text.find("```")) != std::string::npos;) {
+  for (std::size_t at = text.find("```"); at != std::string::npos; at = text.find("```")) {
     text.erase(at, text.find("```", at + 3) + 3 - at);
   }
   return text;

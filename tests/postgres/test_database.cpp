@@ -9,19 +9,19 @@
 namespace idem::postgres_test {
 namespace {
 
-std::string url_of_server() {
-  const char* const url = std::getenv("IDEM_TEST_DATABASE_URL");
-  if (url == nullptr)
-    throw std::runtime_error{"IDEM_TEST_DATABASE_URL is not set: run under scripts/with-postgres"};
-  return url;
-}
-
 postgres::BackendOptions in_schema(postgres::BackendOptions options, const std::string& schema) {
   options.names.schema = schema;
   return options;
 }
 
 }  // namespace
+
+std::string url_of_server() {
+  const char* const url = std::getenv("IDEM_TEST_DATABASE_URL");
+  if (url == nullptr)
+    throw std::runtime_error{"IDEM_TEST_DATABASE_URL is not set: run under scripts/with-postgres"};
+  return url;
+}
 
 TestDatabase::TestDatabase(postgres::BackendOptions options)
     : url_{url_of_server()},

@@ -10,6 +10,9 @@
 
 namespace idem::postgres_test {
 
+/// The server that the tests are given. Throws std::runtime_error where IDEM_TEST_DATABASE_URL is not set.
+[[nodiscard]] std::string url_of_server();
+
 /// Needs IDEM_TEST_DATABASE_URL (scripts/with-postgres sets it); throws std::runtime_error without it: a test that
 /// needs a server fails where there is none, it does not skip.
 class TestDatabase {

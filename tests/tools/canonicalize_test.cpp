@@ -24,7 +24,7 @@ TEST(IdemctlCanonicalize, WritesTheCanonicalFormWithoutANewline) {
 
 TEST(IdemctlCanonicalize, OrdersMembersByUtf16CodeUnits) {
   // U+1F600 is a surrogate pair and sorts before U+FB33, though its code point is larger.
-  expect_printed(canonicalize("{\"\\ufb33\":1,\"\\ud83d\\ude00\":2}"),
+  expect_printed(canonicalize(R"({"\ufb33":1,"\ud83d\ude00":2})"),
                  "{\"\xf0\x9f\x98\x80\":2,\"\xef\xac\xb3\":1}");
 }
 
@@ -41,7 +41,7 @@ TEST(IdemctlCanonicalize, WritesNumbersAsEcmaScriptDoes) {
 }
 
 TEST(IdemctlCanonicalize, RefusesAMemberNameThatOccursTwice) {
-  expect_refused(canonicalize("{\"a\":1,\"\\u0061\":2}"),
+  expect_refused(canonicalize(R"({"a":1,"\u0061":2})"),
                  "invalid JSON at byte 7: a member name occurs twice in one object");
 }
 
@@ -56,7 +56,7 @@ TEST(IdemctlCanonicalize, RefusesAByteOrderMark) {
 
 TEST(IdemctlCanonicalize, RefusesInvalidUtf8AndHalfASurrogatePair) {
   expect_refused(canonicalize("\"\xc3(\""), "invalid JSON at byte 2: invalid UTF-8");
-  expect_refused(canonicalize("\"\\ud83d\""), "invalid JSON at byte 1: half a surrogate pair");
+  expect_refused(canonicalize(R"("\ud83d")"), "invalid JSON at byte 1: half a surrogate pair");
 }
 
 TEST(IdemctlCanonicalize, RefusesNothingAtAll) {

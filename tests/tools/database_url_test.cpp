@@ -2,8 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
+#include "postgres/test_database.hpp"
 #include "tools/run_idemctl.hpp"
 
 namespace idem::test {
@@ -50,8 +49,7 @@ TEST(IdemctlDatabaseUrl, TellsNothingOfAWordThatIsNoUrl) {
 }
 
 TEST(IdemctlDatabaseUrl, TellsWhatTheServerRefuses) {
-  const char* url = std::getenv("IDEM_TEST_DATABASE_URL");
-  ASSERT_NE(url, nullptr);
+  const std::string url = postgres_test::url_of_server();
   // No table of that name is there.
   const Ended run = run_idemctl({"show", "--database-url", url, "--principal", "p", "--operation", "o",
                                  "--key", "k", "--schema", "no such schema"});

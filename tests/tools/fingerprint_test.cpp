@@ -81,7 +81,7 @@ TEST(IdemctlFingerprint, RefusesWhatIsNoPointer) {
 
 TEST(IdemctlFingerprint, TellsAWrongPointerOnOneLine) {
   expect_refused(run_idemctl({"fingerprint", "--operation", "o", "--include", "a\nb\x1b[2J"}, {.in = "{}"}),
-                 "the JSON Pointer \"a\\x0ab\\x1b[2J\" must be empty or begin with '/'");
+                 R"(the JSON Pointer "a\x0ab\x1b[2J" must be empty or begin with '/')");
 }
 
 TEST(IdemctlFingerprint, RefusesPointersIntoWhatIsNotJson) {

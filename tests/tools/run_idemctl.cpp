@@ -16,7 +16,7 @@ namespace idem::test {
 namespace {
 
 struct CloseFile {
-  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+  void operator()(std::FILE* file) const noexcept { static_cast<void>(std::fclose(file)); }
 };
 // Files rather than pipes: neither side can wait for the other.
 using File = std::unique_ptr<std::FILE, CloseFile>;
@@ -42,7 +42,7 @@ File opened(const std::string& path, const char* mode) {
 std::string content_of(std::FILE* file) {
   std::rewind(file);
   std::string text;
-  for (int c; (c = std::fgetc(file)) != EOF;) text += static_cast<char>(c);
+  for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) text += static_cast<char>(c);
   return text;
 }
 
@@ -79,6 +79,7 @@ Ended run_idemctl(std::vector<std::string> arguments, const Streams& streams) {
 
   arguments.insert(arguments.begin(), IDEMCTL_PATH);
   std::vector<char*> argv;
+  argv.reserve(arguments.size() + 1);
   for (std::string& word : arguments) argv.push_back(word.data());
   argv.push_back(nullptr);
   pid_t child = 0;
@@ -93,7 +94,7 @@ Ended run_idemctl(std::vector<std::string> arguments, const Streams& streams) {
   if (WIFEXITED(status)) run.exit_code = WEXITSTATUS(status);
   if (streams.out_file.empty()) run.out = content_of(out.get());
   run.error = content_of(error.get());
-  run.peak_kib = usage.ru_maxrss;
+  run.peak_kib = usage.ru_maxrss;  // NOLINT(cppcoreguidelines-pro-type-union-access): glibc's own way
   return run;
 }
 

@@ -1,23 +1,16 @@
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "postgres/test_database.hpp"
 #include "tools/run_idemctl.hpp"
 
 namespace idem::test {
 namespace {
 
-std::string server() {
-  const char* url = std::getenv("IDEM_TEST_DATABASE_URL");
-  return url != nullptr ? url : "";
-}
-
 class IdemctlSchemaApply : public ::testing::Test {
  protected:
   // Other names than the fixture's own tables have, in the fixture's schema, which it drops.
-  std::vector<std::string> apply() const {
-    return {"schema",          "apply",           "--database-url",      server(),
+  [[nodiscard]] std::vector<std::string> apply() const {
+    return {"schema",          "apply",           "--database-url",      postgres_test::url_of_server(),
             "--schema",        database.schema(), "--record-table",      "other",
             "--version-table", "other_version",   "--key-hash-function", "other_hash"};
   }

@@ -1,8 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "idem/key_hash.hpp"
 #include "postgres/test_database.hpp"
 #include "tools/run_idemctl.hpp"
@@ -16,9 +14,8 @@ using ::testing::Not;
 
 class IdemctlShow : public ::testing::Test {
  protected:
-  Ended show(const Key& of, const std::vector<std::string>& more = {}) const {
-    const char* url = std::getenv("IDEM_TEST_DATABASE_URL");
-    std::vector<std::string> words{"show",       "--database-url",  url != nullptr ? url : "",
+  [[nodiscard]] Ended show(const Key& of, const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> words{"show",       "--database-url",  postgres_test::url_of_server(),
                                    "--schema",   database.schema(), "--principal",
                                    of.principal, "--operation",     of.operation,
                                    "--key",      of.value};
@@ -148,11 +145,11 @@ TEST_F(IdemctlShow, EscapesWhatCouldDriveTheTerminal) {
   acquire({}, [](auto& store, const Lease& lease) {
     store.mark_unknown(lease, {.status = 202, .headers = {{"X", "\x1b[2J\xff"}}, .body = {}});
   });
-  database.execute("UPDATE idem_record SET resolved_by = E'a\\nb', resolved_note = U&'\\00e9 \\009b \\\\'");
+  database.execute(R"(UPDATE idem_record SET resolved_by = E'a\nb', resolved_note = U&'\00e9 \009b \\')");
   const Ended run = show(key);
   EXPECT_EQ(run.exit_code, 0) << run.error;
   EXPECT_EQ(field(run, "state"), "UNKNOWN");
-  EXPECT_EQ(field(run, "response header"), "X: \\x1b[2J\\xff");
+  EXPECT_EQ(field(run, "response header"), R"(X: \x1b[2J\xff)");
   EXPECT_EQ(field(run, "resolved by"), "a\\x0ab");
   EXPECT_EQ(field(run, "resolved note"), "\xc3\xa9 \\xc2\\x9b \\\\");
 }
