@@ -74,11 +74,10 @@ TYPED_TEST(StrictIsolation, ALapsedRecordTakenOverAfterTheSnapshotIsAConflict) {
                                  .downstream = deduplicates_for("acquirer", std::chrono::hours{1})};
   const auto slow = this->database.connect();
   const auto fast = this->database.connect();
-  const auto& [key, fingerprint] = this->request;
   {
     TypeParam tx{*fast};
     ASSERT_TRUE(std::holds_alternative<Acquired>(
-        this->database.backend().store(tx).reserve(key, fingerprint, resumable)));
+        this->database.backend().store(tx).reserve(this->request.key, this->request.fingerprint, resumable)));
     tx.commit();
   }
   this->database.advance(std::chrono::seconds{31});
@@ -86,21 +85,24 @@ TYPED_TEST(StrictIsolation, ALapsedRecordTakenOverAfterTheSnapshotIsAConflict) {
   late.exec("SELECT 1 FROM idem_record");
   {
     TypeParam tx{*fast};
-    const auto reservation = this->database.backend().store(tx).reserve(key, fingerprint, resumable);
+    const auto reservation =
+        this->database.backend().store(tx).reserve(this->request.key, this->request.fingerprint, resumable);
     ASSERT_EQ(std::get<Acquired>(reservation).how, How::took_over);
     tx.commit();
   }
-  EXPECT_THROW(static_cast<void>(this->database.backend().store(late).reserve(key, fingerprint, resumable)),
+  EXPECT_THROW(static_cast<void>(this->database.backend().store(late).reserve(
+                   this->request.key, this->request.fingerprint, resumable)),
                TransactionConflict);
 }
 
 TYPED_TEST(StrictIsolation, SettlingARecordThatChangedAfterTheSnapshotIsAConflictAndCommitsNothing) {
   this->database.execute("CREATE TABLE effect (n int)");
   const auto slow = this->database.connect();
-  const auto& [key, fingerprint] = this->request;
   Lease lease = [&] {
     TypeParam tx{*slow};
-    Lease held = std::get<Acquired>(this->database.backend().store(tx).reserve(key, fingerprint)).lease;
+    Lease held = std::get<Acquired>(
+                     this->database.backend().store(tx).reserve(this->request.key, this->request.fingerprint))
+                     .lease;
     tx.commit();
     return held;
   }();
