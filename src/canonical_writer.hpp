@@ -71,15 +71,15 @@ class CanonicalWriter {
   };
 
   struct Container {
-    bool object;
+    bool object = false;
     bool empty = true;     // nothing was kept so far
     bool in_order = true;  // the names came in canonical order so far
-    Position begin;        // in out_
-    std::size_t
-        first_member;  // in members_; those of an open object are together, its children's are above them
-    std::size_t first_name;    // in names_, likewise
-    std::size_t elements = 0;  // of an array, dropped ones too
-    JsonProjection::Place place;
+    Position begin{};      // in out_
+    std::size_t first_member =
+        0;  // in members_; those of an open object are together, its children's are above them
+    std::size_t first_name = 0;  // in names_, likewise
+    std::size_t elements = 0;    // of an array, dropped ones too
+    JsonProjection::Place place{};
   };
 
   // A closed object that has to be put in order.

@@ -43,11 +43,11 @@ JsonProjection::JsonProjection(std::span<const std::string> include, std::span<c
     nodes_[add(pointer)].excluded = true;
   }
   // A child is always added after its parent, so one walk from the back reaches every ancestor.
-  for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
-    node->leads_to_included =
-        node->included || std::any_of(node->children.begin(), node->children.end(),
-                                      [this](const auto& c) { return nodes_[c.second].leads_to_included; });
-  }
+  std::for_each(nodes_.rbegin(), nodes_.rend(), [this](Node& node) {
+    node.leads_to_included =
+        node.included || std::any_of(node.children.begin(), node.children.end(),
+                                     [this](const auto& c) { return nodes_[c.second].leads_to_included; });
+  });
 }
 
 std::size_t JsonProjection::add(std::string_view pointer) {

@@ -150,8 +150,8 @@ class Reserving {
   }
 
   // `generation` is empty where the record begins anew.
-  Reservation acquired(const pqxx::result& rows, const Fingerprint& stored,
-                       std::optional<std::int64_t> generation, How how) const {
+  [[nodiscard]] Reservation acquired(const pqxx::result& rows, const Fingerprint& stored,
+                                     std::optional<std::int64_t> generation, How how) const {
     const auto fence = rows[0][0].as<std::int64_t>();
     return Acquired{Lease{key_, stored, {fence, attempt_}, generation.value_or(fence), read_time(rows[0][1])},
                     how};

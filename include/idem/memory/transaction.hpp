@@ -37,6 +37,9 @@ class TransactionBase {
   /// on_commit().
   void on_rollback(std::function<void()> call);
 
+  TransactionBase(const TransactionBase&) = delete;
+  TransactionBase& operator=(const TransactionBase&) = delete;
+
  protected:
   explicit TransactionBase(detail::WorkLevel level) noexcept : level_{std::move(level)} {}
   ~TransactionBase() = default;
@@ -64,6 +67,8 @@ class TransactionBase {
 /// Belongs to one thread at a time.
 class Transaction : public TransactionBase {
  public:
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
   Transaction(Transaction&&) noexcept = default;
   /// Rolls back what it was before.
   Transaction& operator=(Transaction&& other) noexcept {

@@ -33,6 +33,7 @@ class Work {
   }
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
+  ~Work() = default;
 
   [[nodiscard]] Shared& shared() const noexcept { return shared_; }
   // Unlike an address, never another transaction's again.
