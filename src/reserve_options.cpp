@@ -13,6 +13,9 @@ void validate(const ReserveOptions& options) {
     throw InvalidArgument{"retention must not be shorter than the lease"};
   if (options.retention > detail::longest_time)
     throw InvalidArgument{"retention must not be longer than ten years"};
+  if (options.horizon && *options.horizon < milliseconds{0}) {
+    throw InvalidArgument{"horizon must not be negative"};
+  }
   if (options.horizon && options.retention < *options.horizon) {
     throw InvalidArgument{"retention must not be shorter than the horizon: a late duplicate would run again"};
   }

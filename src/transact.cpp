@@ -19,7 +19,7 @@ bool Retries::another() {
   // A random share of the bound, so that rivals that collided do not collide again in step.
   std::random_device seed;
   const std::chrono::milliseconds pause{std::uniform_int_distribution<std::int64_t>{0, bound_.count()}(seed)};
-  bound_ = std::min(bound_ * 2, options_.longest_pause);
+  bound_ = bound_ > options_.longest_pause / 2 ? options_.longest_pause : bound_ * 2;
   if (options_.pause) {
     options_.pause(pause);
   } else {

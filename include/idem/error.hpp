@@ -28,7 +28,7 @@ class Error : public std::runtime_error {
   NextStep next_;
 };
 
-/// An argument that breaks a documented limit, told before anything was sent or changed. Stop: mend the caller.
+/// An argument that breaks a documented limit or rule. Nothing was changed by the call. Stop: mend the caller.
 class InvalidArgument : public Error {
  public:
   explicit InvalidArgument(const std::string& message) : Error{NextStep::stop, message} {}

@@ -41,7 +41,7 @@ struct Downstream {
 }
 
 /// What `reserve` asks for. The recorded values of the first reservation hold: another lease or retention asked for
-/// by a duplicate changes nothing.
+/// by a duplicate changes nothing. Only whoever acquires the key, a takeover too, is given the lease that it asks for.
 struct ReserveOptions {
   /// How long the record is the holder's own. Its end only permits a takeover. More than 0; default 30 s.
   std::chrono::milliseconds lease{std::chrono::seconds{30}};

@@ -18,8 +18,9 @@ namespace idem::inline v0 {
 /// The records as one transaction of the caller's sees and changes them.
 ///
 /// Every change belongs to that transaction: if it rolls back, so does the change. The store never begins, commits or
-/// rolls back, leaves no setting changed, and must not outlive the transaction. After any answer, and after any error
-/// but LeaseLost, TransactionConflict and TransactionClosed and the database's own, the transaction is usable.
+/// rolls back, leaves no setting changed, and must not outlive the transaction. After any answer the transaction is
+/// usable, and after InvalidArgument, AlreadyReserved, FingerprintUnavailable and TooEarly too; after any other error
+/// roll back.
 /// Not thread-safe: a transaction and its store belong to one thread at a time.
 ///
 /// A store of one's own derives from this and passes the suite in idem/testing/store_conformance.hpp.

@@ -31,7 +31,7 @@ struct TransactOptions {
   std::chrono::milliseconds first_pause{5};
   /// No pause is longer than this. Default 500 ms.
   std::chrono::milliseconds longest_pause{500};
-  /// Waits between two tries, with no transaction open. Default: std::this_thread::sleep_for.
+  /// Waits between two tries, with no transaction open. May throw to give up. Default: std::this_thread::sleep_for.
   std::function<void(std::chrono::milliseconds)> pause{};
 };
 
@@ -137,14 +137,23 @@ template <class Backend, class Begin, class Handler>
         if (committing) in_doubt = committing;
       }
       const bool again = failure == Failure::transient || (failure == Failure::unknown && in_doubt);
-      if (again && retries.another()) continue;
-      // Whatever ended the settling, a definite refusal too: it says nothing of the COMMIT that was lost before.
+      // Whatever ends the settling, a definite refusal or a pause that throws: it says nothing of the COMMIT that was
+      // lost before.
       const bool lost_here = in_doubt && in_doubt != options.reserve.attempt;
-      if (lost_here || (again && in_doubt)) {
-        std::throw_with_nested(
-            CommitUnknown{"the COMMIT's answer was lost and is not settled; call again with this key"});
+      const auto give_up = [&] {
+        if (lost_here || (again && in_doubt)) {
+          std::throw_with_nested(
+              CommitUnknown{"the COMMIT's answer was lost and is not settled; call again with this key"});
+        }
+        throw;
+      };
+      bool another = false;
+      try {
+        another = again && retries.another();
+      } catch (...) {
+        give_up();
       }
-      throw;
+      if (!another) give_up();
     }
   }
 }

@@ -3,6 +3,12 @@
 -- Runs as it stands in psql, with the default names and the current search_path. The library substitutes the quoted
 -- names below where others are configured (`idemctl schema print`).
 
+CREATE TABLE IF NOT EXISTS "idem_schema_version" (
+  version      integer     PRIMARY KEY,
+  installed_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+INSERT INTO "idem_schema_version" (version) VALUES (1);
+
 CREATE TABLE "idem_record" (
   -- The first 16 bytes of SHA-256 over a version byte and principal, operation and key, each length-prefixed:
   -- "idem_key_hash"(principal, operation, idempotency_key).
@@ -53,17 +59,17 @@ CREATE TABLE "idem_record" (
 WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);
 
 -- For retention only, which scans by age.
-CREATE INDEX "idem_record_created_at" ON "idem_record"
+CREATE INDEX ON "idem_record"
   USING brin (created_at) WITH (pages_per_range = 32, autosummarize = on);
 
 -- lz4 where this server was built with it; otherwise the server's default. EXECUTE, as servers before 14 cannot parse it.
-DO $$
+DO $idem$
 BEGIN
   IF EXISTS (SELECT FROM pg_settings WHERE name = 'default_toast_compression' AND 'lz4' = ANY (enumvals)) THEN
-    EXECUTE $sql$ALTER TABLE "idem_record" ALTER COLUMN response_body SET COMPRESSION lz4$sql$;
+    EXECUTE $idem_sql$ALTER TABLE "idem_record" ALTER COLUMN response_body SET COMPRESSION lz4$idem_sql$;
   END IF;
 END
-$$;
+$idem$;
 
 -- The record's primary key, for people at a psql prompt.
 CREATE FUNCTION "idem_key_hash"(principal text, operation text, idempotency_key text) RETURNS uuid

@@ -135,7 +135,7 @@ Reservation Store::do_reserve(const Key& key, const Fingerprint& fingerprint, co
     if (stored) {
       const Record& found = stored->record;
       const Verdict verdict = judge(found, call.reserved_here(*stored), now, fingerprint, options);
-      if (other == nullptr || !writes(verdict)) {
+      if (other == nullptr || (!options.attempt && !writes(verdict))) {
         switch (verdict) {
           case Verdict::replace:
             return reserve_new(call, key, fingerprint, options, now);

@@ -1,5 +1,6 @@
 #include "idem/postgres/schema.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -17,56 +18,59 @@ static_assert(std::size(embedded_sql) == schema_version, "each schema version is
 struct QuotedNames {
   explicit QuotedNames(const Names& names)
       : schema{names.schema.empty() ? std::string{} : quote_identifier(names.schema)},
-        prefix{schema.empty() ? std::string{} : schema + "."},
-        record{prefix + quote_identifier(names.record)},
-        created_at_index{quote_identifier(names.record.substr(0, 52) + "_created_at")},
-        version{prefix + quote_identifier(names.schema_version)},
-        key_hash{prefix + quote_identifier(names.key_hash)} {}
+        record{qualified(names.record)},
+        version{qualified(names.schema_version)},
+        key_hash{qualified(names.key_hash)} {}
+
+  [[nodiscard]] std::string qualified(const std::string& name) const {
+    return schema.empty() ? quote_identifier(name) : schema + "." + quote_identifier(name);
+  }
 
   std::string schema;
-  std::string prefix;
   std::string record;
-  std::string created_at_index;  // An index is made in its table's schema and takes no schema of its own.
   std::string version;
   std::string key_hash;
 };
 
-// The .sql files name everything in double quotes, so that they run as they stand and can be renamed here.
+// The .sql files name everything in double quotes, so that they run as they stand and can be renamed here. Comments are
+// left out: a configured name has no business in them.
 std::string renamed(std::string_view sql, const QuotedNames& names) {
   std::string text;
   for (std::size_t at = 0; at < sql.size();) {
-    const std::size_t open = sql.find('"', at);
-    text.append(sql.substr(at, open - at));
-    if (open == std::string_view::npos) break;
-    const std::size_t close = sql.find('"', open + 1);
-    const std::string_view name = sql.substr(open + 1, close - open - 1);
+    const std::size_t next = std::min(sql.find('"', at), sql.find("--", at));
+    text.append(sql.substr(at, next - at));
+    if (next == std::string_view::npos) break;
+    if (sql[next] == '-') {
+      at = std::min(sql.find('\n', next), sql.size());
+      continue;
+    }
+    const std::size_t close = sql.find('"', next + 1);
+    const std::string_view name = sql.substr(next + 1, close - next - 1);
     if (name == "idem_record") {
       text += names.record;
-    } else if (name == "idem_record_created_at") {
-      text += names.created_at_index;
+    } else if (name == "idem_schema_version") {
+      text += names.version;
     } else if (name == "idem_key_hash") {
       text += names.key_hash;
     } else {
-      text.append(sql.substr(open, close - open + 1));
+      text.append(sql.substr(next, close - next + 1));  // PostgreSQL's own, such as a collation
     }
     at = close + 1;
   }
   return text;
 }
 
-std::string create_version_table(const QuotedNames& names) {
-  return "CREATE TABLE IF NOT EXISTS " + names.version +
-         " (version integer PRIMARY KEY, installed_at timestamptz NOT NULL DEFAULT clock_timestamp());\n";
-}
-
-std::string record_version(const QuotedNames& names, int version) {
-  return "INSERT INTO " + names.version + " (version) VALUES (" + std::to_string(version) + ");\n";
-}
-
 bool exists(pqxx::dbtransaction& tx, std::string_view function, const std::string& name) {
   const pqxx::result rows =
       run(tx, "SELECT " + std::string{function} + "(" + tx.quote(name) + ") IS NOT NULL");
   return rows[0][0].as<bool>();
+}
+
+// The version that the schema says it is; 0 where it says none.
+int installed_version(pqxx::dbtransaction& tx, const QuotedNames& names) {
+  if (!exists(tx, "to_regclass", names.version)) return 0;
+  const pqxx::result rows = run(tx, "SELECT coalesce(max(version), 0) FROM " + names.version);
+  return rows[0][0].as<int>();
 }
 
 }  // namespace
@@ -77,12 +81,10 @@ std::string schema_sql(const Names& names, int from_version) {
   }
   const QuotedNames quoted{names};
   std::string script;
-  if (from_version == 0) {
-    if (!quoted.schema.empty()) script += "CREATE SCHEMA IF NOT EXISTS " + quoted.schema + ";\n";
-    script += create_version_table(quoted);
-  }
-  for (int version = from_version + 1; version <= schema_version; ++version) {
-    script += renamed(embedded_sql[version - 1].text, quoted) + record_version(quoted, version);
+  if (from_version == 0 && !quoted.schema.empty())
+    script += "CREATE SCHEMA IF NOT EXISTS " + quoted.schema + ";\n";
+  for (int version = from_version; version < schema_version; ++version) {
+    script += renamed(embedded_sql[version].text, quoted);
   }
   return script;
 }
@@ -95,21 +97,27 @@ int install_schema(pqxx::dbtransaction& tx, const Names& names) {
   if (!quoted.schema.empty() && !exists(tx, "to_regnamespace", quoted.schema)) {
     run(tx, "CREATE SCHEMA " + quoted.schema);
   }
-  int found = 0;
-  if (exists(tx, "to_regclass", quoted.version)) {
-    const pqxx::result rows = run(tx, "SELECT coalesce(max(version), 0) FROM " + quoted.version);
-    found = rows[0][0].as<int>();
-  }
+  const int found = installed_version(tx, quoted);
   if (found > schema_version) {
     throw StoredDataError{"idem's schema is version " + std::to_string(found) +
                           ", newer than this library's " + std::to_string(schema_version) +
                           ": link a newer idem"};
   }
-  if (found == schema_version) return found;
-  if (found == 0) run(tx, create_version_table(quoted));
-  for (int version = found + 1; version <= schema_version; ++version) {
-    run(tx, renamed(embedded_sql[version - 1].text, quoted));
-    run(tx, record_version(quoted, version));
+  const bool has_record = exists(tx, "to_regclass", quoted.record);
+  if (found > 0 && !has_record) {
+    throw StoredDataError{
+        "the version table says version " + std::to_string(found) +
+        ", but the record table is not there: give another record table its own version table, or "
+        "remove the row"};
+  }
+  if (found == 0 && has_record) {
+    // The catalogue is always read as it is now; the version only as this transaction's snapshot shows it.
+    throw TransactionConflict{
+        "the record table is there and its version is not to be seen: another process has just "
+        "installed it, or something else made it"};
+  }
+  for (int version = found; version < schema_version; ++version) {
+    run(tx, renamed(embedded_sql[version].text, quoted));
   }
   return found;
 }

@@ -1,5 +1,6 @@
 #include "sql.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <stdexcept>
 
@@ -45,9 +46,12 @@ std::string filled(std::string_view statement, const std::vector<Literal>& value
 
 std::string quote_identifier(std::string_view name) {
   constexpr std::size_t longest = 63;  // PostgreSQL cuts longer ones without a word.
-  if (name.empty() || name.size() > longest || name.find('\0') != std::string_view::npos) {
-    throw InvalidArgument{"a name in the database must be 1 to 63 bytes long, without NUL"};
+  const auto control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
+  if (name.empty() || name.size() > longest || std::any_of(name.begin(), name.end(), control)) {
+    throw InvalidArgument{"a name in the database must be 1 to 63 bytes long, without control characters"};
   }
+  // Dollar quotes of this library's own scripts.
+  if (name.find("$idem") != std::string_view::npos) throw InvalidArgument{"a name must not hold \"$idem\""};
   std::string quoted = "\"";
   for (const char c : name) {
     if (c == '"') quoted.push_back('"');

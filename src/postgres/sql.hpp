@@ -38,7 +38,8 @@ class Literal {
 /// `statement` with $1, $2, … replaced by the values in order. Each place that it names must have a value.
 [[nodiscard]] std::string filled(std::string_view statement, const std::vector<Literal>& values);
 
-/// `name` as a quoted identifier. Throws InvalidArgument unless it is 1 to 63 bytes without NUL.
+/// `name` as a quoted identifier. Throws InvalidArgument unless it is 1 to 63 bytes without control
+/// characters.
 [[nodiscard]] std::string quote_identifier(std::string_view name);
 
 /// Sends one statement in the caller's transaction.

@@ -56,6 +56,9 @@ constexpr std::string_view judged = R"sql(
     FOR UPDATE{skip_locked}))sql";
 
 constexpr std::string_view lapsed = "state = 1 AND lease_until <= clock_timestamp()";
+// mark_sent changes neither fence nor attempt, and forbids the takeover that was judged before it.
+constexpr std::string_view resumable =
+    "state = 1 AND lease_until <= clock_timestamp() AND (window_until IS NOT NULL OR sent_at IS NULL)";
 constexpr std::string_view expired = "state IN (2, 3) AND expires_at <= clock_timestamp()";
 
 constexpr std::string_view take_over = R"sql(
@@ -166,11 +169,12 @@ constexpr std::string_view skip_locked = " SKIP LOCKED";
 
 Statements::Statements(const Names& names, Gate gate)
     : insert{render(postgres::insert, names, gate == Gate::advisory_lock ? insert_gate : "true")},
+      wait_for_gate{gate == Gate::advisory_lock ? "SELECT pg_advisory_xact_lock($1)" : ""},
       insert_waiting{render(postgres::insert, names)},
       look{render(postgres::look, names, gate == Gate::advisory_lock ? look_gate : "true")},
       find{render(postgres::look, names)},
-      take_over{render(postgres::take_over, names, {}, lapsed, skip_locked)},
-      take_over_waiting{render(postgres::take_over, names, {}, lapsed)},
+      take_over{render(postgres::take_over, names, {}, resumable, skip_locked)},
+      take_over_waiting{render(postgres::take_over, names, {}, resumable)},
       replace{render(postgres::replace, names, {}, expired, skip_locked)},
       replace_waiting{render(postgres::replace, names, {}, expired)},
       turn_unknown{render(postgres::turn_unknown, names, {}, lapsed, skip_locked)},

@@ -12,7 +12,8 @@ struct Statements {
   explicit Statements(const Names& names, Gate gate);
 
   std::string insert;          ///< Refuses a duplicate in flight, by the gate.
-  std::string insert_waiting;  ///< Waits for a duplicate in flight.
+  std::string wait_for_gate;   ///< Empty where there is no gate.
+  std::string insert_waiting;  ///< Waits for a duplicate in flight that does not hold the gate.
   std::string look;            ///< The row, the time, and for an absent row whether the gate is open.
   std::string find;            ///< The same, leaving the gate alone.
   std::string take_over;

@@ -44,6 +44,11 @@ class Reserving {
         attempt_{options.attempt.value_or(random_uuid_v4())} {}
 
   Reservation run() {
+    // A statement of its own, so that the reservation is counted from the end of the wait; and with the gate held, this
+    // reservation's own duplicates are refused at once.
+    if (waits() && !statements_.wait_for_gate.empty()) {
+      postgres::run(tx_, filled(statements_.wait_for_gate, {Literal{lock_}}));
+    }
     // Each further round follows a change that somebody else committed meanwhile.
     constexpr int most_rounds = 100;
     for (int round = 0; round < most_rounds; ++round) {
@@ -173,20 +178,37 @@ Look look_at(const Statements& statements, pqxx::dbtransaction& tx, const Key& k
   return read_look(run(tx, filled(statements.find, {Literal{hash_key(key).id}})), key);
 }
 
-// Tells how the record was lost, having made sure that nothing of the transaction can commit: a caller who swallows
-// the exception must not commit business writes whose record belongs to another.
-[[noreturn]] void lose(pqxx::dbtransaction& tx, const std::optional<Record>& found, const Holder& holder) {
+void make_uncommittable(pqxx::dbtransaction& tx) {
   try {
     run(tx, poison);
   } catch (const std::exception& failure) {
     if (sqlstate(failure) != "22P02") throw;
   }
+}
+
+// Tells how the record was lost, having made sure that nothing of the transaction can commit: a caller who swallows
+// the exception must not commit business writes whose record belongs to another.
+[[noreturn]] void lose(pqxx::dbtransaction& tx, const std::optional<Record>& found, const Holder& holder) {
+  make_uncommittable(tx);
   if (found && found->holder == holder && settled(found->state)) {
     throw AlreadySettled{"the record is settled already: roll back, and answer with what find() shows"};
   }
   throw LeaseLost{
       "the record is not held under this fence and attempt any more: roll back, and answer with what "
       "find() shows"};
+}
+
+// What is to be seen of a record that a write has just missed.
+std::optional<Record> look_at_missed(const Statements& statements, pqxx::dbtransaction& tx, const Key& key) {
+  try {
+    return look_at(statements, tx, key).record;
+  } catch (...) {
+    try {
+      make_uncommittable(tx);
+    } catch (...) {  // NOLINT(bugprone-empty-catch): it is over already, and the first failure says why
+    }
+    throw;
+  }
 }
 
 // Sends a statement whose first three values say which record is held, and by whom; `more` are the others. The one row
@@ -196,7 +218,7 @@ pqxx::result run_held(const Statements& statements, pqxx::dbtransaction& tx, con
   std::vector<Literal> values{Literal{hash_key(key).id}, Literal{holder.fence}, Literal{holder.attempt}};
   values.insert(values.end(), more.begin(), more.end());
   pqxx::result rows = run(tx, filled(statement, values));
-  if (rows.empty()) lose(tx, look_at(statements, tx, key).record, holder);
+  if (rows.empty()) lose(tx, look_at_missed(statements, tx, key), holder);
   return rows;
 }
 
@@ -259,13 +281,13 @@ void Store::do_release(const Lease& lease) {
       run(*tx_, filled(statements.release, {Literal{hash_key(lease.key).id}, Literal{lease.holder.fence},
                                             Literal{lease.holder.attempt}}));
   if (!rows.empty()) return;
-  const Look look = look_at(statements, *tx_, lease.key);
-  if (look.record && look.record->holder == lease.holder && look.record->state == State::in_progress) {
+  const std::optional<Record> found = look_at_missed(statements, *tx_, lease.key);
+  if (found && found->holder == lease.holder && found->state == State::in_progress) {
     throw InvalidArgument{
-        "release: the record was taken over or its call was marked as sent, so the command may have "
-        "had an effect"};
+        "release: the record was taken over or its call was marked as sent, so the command may have had an "
+        "effect"};
   }
-  lose(*tx_, look.record, lease.holder);
+  lose(*tx_, found, lease.holder);
 }
 
 TimePoint Store::do_resolve(const Key& key, const Holder& holder, State state, const Response& response,

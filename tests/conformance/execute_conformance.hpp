@@ -340,6 +340,15 @@ TYPED_TEST_P(ExecuteConformance, TransactSaysThatACommitIsUnknownWhereSettlingIt
   EXPECT_EQ(this->fixture.payments(), 1U);
 }
 
+TYPED_TEST_P(ExecuteConformance, TransactSaysThatACommitIsUnknownWhereThePauseGivesUp) {
+  TransactOptions giving_up;
+  giving_up.pause = [](std::chrono::milliseconds) { throw std::runtime_error{"shutting down"}; };
+  this->fixture.lose_next_commit(true);
+  EXPECT_THROW((void)this->transact(this->request(), giving_up), CommitUnknown);
+  this->expect_replay(this->transact());
+  EXPECT_EQ(this->runs, 1);
+}
+
 TYPED_TEST_P(ExecuteConformance, TransactPassesOnARefusalWhereNoCommitOfItsOwnIsInDoubt) {
   TransactOptions settling = this->quick();
   settling.reserve.attempt = random_uuid_v4();
@@ -441,6 +450,7 @@ REGISTER_TYPED_TEST_SUITE_P(
     TransactSettlesACommitThatIsLostTimeAndAgain, TransactSaysThatACommitIsUnknownWhereItCannotSettleIt,
     TransactSaysThatACommitIsUnknownWhereTheDatabaseIsGoneAfterIt,
     TransactSaysThatACommitIsUnknownWhereSettlingItIsRefused,
+    TransactSaysThatACommitIsUnknownWhereThePauseGivesUp,
     TransactPassesOnARefusalWhereNoCommitOfItsOwnIsInDoubt, TransactAnswersAReplayThoughItsCommitIsLost,
     TransactDoesNotRunTheHandlerWhereTheDatabaseIsGone, TransactCommitsTheTurnOfALapsedRecordToUnknown,
     TransactCommitsNothingWhereTheHandlerSettledTheRecordItself, TransactRefusesBoundsThatAreNone,

@@ -8,6 +8,7 @@
 #include <future>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <pqxx/pqxx>
 #include <string>
 #include <thread>
@@ -141,6 +142,67 @@ TEST(Race, ATakeoverInFlightRefusesTheNextOne) {
       database.backend().store(late).reserve(key, fingerprint, resumable)));
   late.commit();
   taking_over.commit();
+}
+
+// The mark comes between the taker's look and its write: what was judged resumable must not be called again.
+TEST(Race, ATakeoverNoticesThatTheCallWasMarkedAsSentMeanwhile) {
+  const TestDatabase database;
+  database.execute(
+      "CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS "
+      "'BEGIN IF current_setting(''application_name'') = ''taker'' THEN PERFORM pg_advisory_xact_lock(4712); "
+      "END IF; "
+      "RETURN NULL; END';"
+      "CREATE TRIGGER hold BEFORE UPDATE ON idem_record FOR EACH STATEMENT EXECUTE FUNCTION hold()");
+  const Key key{"p", "op", "k"};
+  const Fingerprint fingerprint = fingerprint_of("{}");
+  const ReserveOptions resumable{.resumable = true, .downstream = cannot_deduplicate("acquirer")};
+  const auto slow = database.connect();
+  const auto taker = database.connect();
+  const auto gate = database.connect();
+  Lease lease = [&] {
+    pqxx::work tx{*slow};
+    Lease held = std::get<Acquired>(database.backend().store(tx).reserve(key, fingerprint, resumable)).lease;
+    tx.commit();
+    return held;
+  }();
+  database.advance(std::chrono::seconds{31});
+
+  auto closed = std::make_unique<pqxx::work>(*gate);
+  closed->exec("SELECT pg_advisory_xact_lock(4712)");
+  std::optional<Reservation> answer;
+  std::jthread taking_over{[&] {
+    pqxx::work tx{*taker};
+    tx.exec("SET LOCAL application_name = 'taker'");
+    answer = database.backend().store(tx).reserve(key, fingerprint, resumable);
+    tx.commit();
+  }};
+  wait_until(database, "SELECT count(*) = 1 FROM pg_stat_activity WHERE pid = " +
+                           std::to_string(taker->backendpid()) + " AND wait_event = 'advisory'");
+  {
+    pqxx::work tx{*slow};
+    database.backend().store(tx).mark_sent(lease);
+    tx.commit();
+  }
+  closed.reset();
+  taking_over.join();
+  ASSERT_TRUE(answer);
+  EXPECT_TRUE(std::holds_alternative<Unknown>(*answer));
+  EXPECT_EQ(database.number("SELECT state FROM idem_record"), 4);
+}
+
+// Whoever settles a lost COMMIT runs the handler again: its duplicates must not wait for that.
+TEST(Race, AReservationThatWaitedForItsOwnLostCommitRefusesDuplicatesAtOnce) {
+  const TestDatabase database;
+  const Key key{"p", "op", "k"};
+  const Fingerprint fingerprint = fingerprint_of("{}");
+  const auto first = database.connect();
+  const auto second = database.connect();
+  pqxx::work open{*first};
+  ASSERT_TRUE(std::holds_alternative<Acquired>(
+      database.backend().store(open).reserve(key, fingerprint, {.attempt = random_uuid_v4()})));
+  pqxx::work duplicate{*second};
+  EXPECT_TRUE(
+      std::holds_alternative<InProgress>(database.backend().store(duplicate).reserve(key, fingerprint)));
 }
 
 // Advisory locks are the whole database's: another service's table in it must not be answered for.

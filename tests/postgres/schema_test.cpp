@@ -64,6 +64,37 @@ TEST(Schema, ANewerSchemaIsRefused) {
   EXPECT_THROW(postgres::install_schema(tx, {.schema = database.schema()}), StoredDataError);
 }
 
+TEST(Schema, AnotherRecordTableNeedsAVersionTableOfItsOwn) {
+  const TestDatabase database;
+  const auto connection = database.connect();
+  pqxx::work tx{*connection};
+  postgres::Names names{.schema = database.schema(), .record = "other", .key_hash = "other_hash"};
+  EXPECT_THROW(postgres::install_schema(tx, names), StoredDataError);
+  names.schema_version = "other_version";
+  EXPECT_EQ(postgres::install_schema(tx, names), 0);
+  EXPECT_EQ(postgres::install_schema(tx, names), postgres::schema_version);
+}
+
+TEST(Schema, AnInstallerWhoseSnapshotIsOlderThanTheTablesTriesAgain) {
+  const TestDatabase database;
+  const postgres::Names names{
+      .schema = database.schema(), .record = "r2", .schema_version = "v2", .key_hash = "h2"};
+  const auto late = database.connect();
+  const auto early = database.connect();
+  database.execute("CREATE TABLE v2 (version integer PRIMARY KEY, installed_at timestamptz DEFAULT now())");
+  pqxx::transaction<pqxx::repeatable_read> old{*late};
+  old.exec("SELECT 1");
+  {
+    pqxx::work tx{*early};
+    ASSERT_EQ(postgres::install_schema(tx, names), 0);
+    tx.commit();
+  }
+  EXPECT_THROW(postgres::install_schema(old, names), TransactionConflict);
+  old.abort();
+  pqxx::transaction<pqxx::repeatable_read> again{*late};
+  EXPECT_EQ(postgres::install_schema(again, names), postgres::schema_version);
+}
+
 TEST(Schema, ThePrintedScriptInstallsTheSame) {
   const TestDatabase database;
   const postgres::Names names{.schema = database.schema() + "_printed"};
@@ -80,7 +111,7 @@ TEST(Schema, ThePrintedScriptInstallsTheSame) {
 
 TEST(Schema, EveryNameMayNeedQuoting) {
   const postgres::Names names{.schema = "Sch\"ema '$1' {record}",
-                              .record = "Records; DROP TABLE x --$2 {clock}",
+                              .record = "Records; DROP TABLE x --$2 $$ $sql$ {clock}",
                               .schema_version = "ver'sion\"",
                               .key_hash = "h\xc3\xa4sh $9"};
   const TestDatabase database{{.names = {}}};
@@ -100,6 +131,8 @@ TEST(Schema, ANameThatPostgresWouldCutIsRefused) {
   EXPECT_THROW(postgres::Backend({.names = {.record = std::string(64, 'x')}}), InvalidArgument);
   EXPECT_THROW(postgres::Backend({.names = {.record = ""}}), InvalidArgument);
   EXPECT_THROW(postgres::Backend({.names = {.record = std::string("a\0b", 3)}}), InvalidArgument);
+  EXPECT_THROW(postgres::Backend({.names = {.record = "a\nb"}}), InvalidArgument);
+  EXPECT_THROW(postgres::Backend({.names = {.record = "a$idem$b"}}), InvalidArgument);
   EXPECT_THROW(static_cast<void>(postgres::schema_sql({.key_hash = std::string(64, 'x')})), InvalidArgument);
 }
 

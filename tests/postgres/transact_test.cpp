@@ -238,7 +238,7 @@ TEST_F(Transact, ALostCommitThatIsStillUnderWayIsWaitedFor) {
           const auto pid = std::to_string(unit.connection->backendpid());
           releaser = std::jthread{[&, pid] {
             wait_until(database, "SELECT count(*) = 1 FROM pg_stat_activity WHERE pid = " + pid +
-                                     " AND wait_event = 'transactionid'");
+                                     " AND wait_event = 'advisory'");
             holding.reset();
           }};
         }

@@ -159,6 +159,30 @@ TEST_F(Transaction, LeaseLostInASubtransactionIsUndoneWithIt) {
   EXPECT_EQ(database.number("SELECT state FROM idem_record"), 2);
 }
 
+// What made the write miss may also be a row that cannot be read.
+TEST_F(Transaction, ALossThatCannotBeExplainedCommitsNothingEither) {
+  const auto connection = database.connect();
+  const Lease lease = [&] {
+    pqxx::work tx{*connection};
+    Lease held = std::get<Acquired>(database.backend().store(tx).reserve(key, fingerprint)).lease;
+    tx.commit();
+    return held;
+  }();
+  database.execute("UPDATE idem_record SET fence = fence + 1, principal = 'somebody else'");
+  for (const bool releasing : {false, true}) {
+    pqxx::work tx{*connection};
+    auto store = database.backend().store(tx);
+    tx.exec("INSERT INTO business VALUES (1)");
+    if (releasing) {
+      EXPECT_THROW(store.release(lease), StoredDataError);
+    } else {
+      EXPECT_THROW(store.complete(lease, text_response(200, "x")), StoredDataError);
+    }
+    EXPECT_ANY_THROW(tx.commit());
+  }
+  EXPECT_EQ(business(), 0);
+}
+
 TEST_F(Transaction, ARobustTransactionIsAccepted) {
   const auto connection = database.connect();
   pqxx::robusttransaction<> tx{*connection};

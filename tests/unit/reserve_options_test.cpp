@@ -93,6 +93,10 @@ TEST(ReserveOptions, EachLimitIsHeldExactly) {
   }
 }
 
+TEST(ReserveOptions, ANegativeHorizonIsRefused) {
+  EXPECT_THROW(validate(with([](auto& o) { o.horizon = -1ms; })), InvalidArgument);
+}
+
 TEST(ReserveOptions, AnExtremeDurationIsRefusedOrHarmless) {
   static constexpr auto most = std::chrono::milliseconds::max();
   EXPECT_THROW(validate(with([](auto& o) { o.lease = most; })), InvalidArgument);

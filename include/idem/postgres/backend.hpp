@@ -20,7 +20,8 @@ namespace idem::inline v0::postgres {
 enum class Gate {
   /// A transaction-scoped advisory lock on the key's hash. It is only the fast answer: the primary key is the guarantee.
   advisory_lock,
-  /// None, for servers without real advisory locks: a duplicate then waits for the first transaction to end.
+  /// None, for servers without real advisory locks: a duplicate then waits for the first transaction to end, and where
+  /// it acquires the key after all, its lease is counted from before that wait.
   none,
 };
 

@@ -5,8 +5,8 @@
 
 namespace idem::inline v0::postgres {
 
-/// The names of idem's tables and function. Each is 1 to 63 bytes without NUL, taken literally (it is quoted, so its
-/// case counts); otherwise InvalidArgument.
+/// The names of idem's tables and function. Each is 1 to 63 bytes without control characters or "$idem", taken
+/// literally (it is quoted, so its case counts); otherwise InvalidArgument.
 struct Names {
   /// The schema that holds them; empty for the search path's own.
   std::string schema{};
