@@ -14,6 +14,13 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # Relative, so that the whole prefix may be moved.
 file(RELATIVE_PATH idem_pc_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" idem_pc_prefix "${idem_pc_prefix}")
+# Whoever links a static library links what it needs too.
+get_target_property(idem_core_type idem_core TYPE)
+if(idem_core_type STREQUAL "STATIC_LIBRARY")
+  set(idem_pc_requires Requires)
+else()
+  set(idem_pc_requires Requires.private)
+endif()
 foreach(component IN LISTS idem_components)
   install(TARGETS idem_${component} EXPORT idem-${component}-targets)
   install(EXPORT idem-${component}-targets NAMESPACE idem:: DESTINATION ${idem_package_dir})
