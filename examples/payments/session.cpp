@@ -1,15 +1,27 @@
 #include "session.hpp"
 
+#include <exception>
 #include <utility>
 
 namespace payments {
+namespace {
+
+std::unique_ptr<pqxx::connection> connect(const std::string& database_url) {
+  try {
+    return std::make_unique<pqxx::connection>(database_url);
+  } catch (const std::exception&) {
+    // libpq quotes what it took for a host or a user: in a mistyped URL that may be a part of the password.
+    throw pqxx::broken_connection{"the database cannot be reached; check --database-url"};
+  }
+}
+
+}  // namespace
 
 Session::Session(std::string database_url)
-    : database_url_{std::move(database_url)},
-      connection_{std::make_unique<pqxx::connection>(database_url_)} {}
+    : database_url_{std::move(database_url)}, connection_{connect(database_url_)} {}
 
 std::unique_ptr<pqxx::work> Session::begin() {
-  if (!connection_->is_open()) connection_ = std::make_unique<pqxx::connection>(database_url_);
+  if (!connection_->is_open()) connection_ = connect(database_url_);
   return std::make_unique<pqxx::work>(*connection_);
 }
 

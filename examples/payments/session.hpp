@@ -10,7 +10,7 @@ namespace payments {
 /// One connection, for one thread at a time.
 class Session {
  public:
-  /// Connects. Throws pqxx::broken_connection where that fails.
+  /// Connects. Throws pqxx::broken_connection where that fails, with nothing of the URL in its message.
   explicit Session(std::string database_url);
 
   /// Begins a transaction, on a new connection where the last one was lost. The one before must have ended.

@@ -238,6 +238,7 @@ TEST_F(PaymentsRun, BadUsageIsToldInOneLineAndExitsWith2) {
       {PAYMENTS, "run", "--database-url", url(), "--requests"},
       {PAYMENTS, "run", "--database-url", url(), "--requests", "/nowhere/r.jsonl"},
       {PAYMENTS, "run", "--database-url", url(), "--requests", "/"},
+      {PAYMENTS, "run", "--database-url", "", "--requests", file.path()},
       {PAYMENTS, "run", "--database-url", url(), "--requests", file.path(), "more"}};
   for (const auto& words : bad) {
     const Finished finished = run_program(words);
@@ -250,13 +251,14 @@ TEST_F(PaymentsRun, BadUsageIsToldInOneLineAndExitsWith2) {
 TEST_F(PaymentsRun, ADatabaseFailureExitsWith1AndDoesNotTellThePassword) {
   const TemporaryFile file{request("ann", "k1", "1290") + "\n"};
   for (const char* database :
-       {"postgresql://ann:hunter2@localhost:1/none", "postgres:/ann:hunter2@localhost"}) {
+       {"postgresql://ann:hunter2@localhost:1/none", "postgres:/ann:hunter2@localhost",
+        "postgresql://ann:p@hunter2@localhost:1/none", "postgresql://ann:hunter2/x@localhost:1/none",
+        "postgresql://ann:hunter2%zz@localhost:1/none", "host=localhost port=1 password=p hunter2"}) {
     const Finished finished =
         run_program({PAYMENTS, "run", "--database-url", database, "--requests", file.path()});
     EXPECT_EQ(finished.status, 1);
     EXPECT_EQ(finished.out, "");
-    EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 1) << finished.err;
-    EXPECT_EQ(finished.err.find("hunter2"), std::string::npos) << finished.err;
+    EXPECT_EQ(finished.err, "payments: the database cannot be reached; check --database-url\n");
   }
 }
 

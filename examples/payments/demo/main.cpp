@@ -13,7 +13,7 @@
 int main(int argc, char** argv) {
   const std::span<char* const> arguments{argv, static_cast<std::size_t>(argc)};
   const std::vector<std::string> words{arguments.begin(), arguments.end()};
-  if (words.size() != 5 || words[1] != "--database-url" || words[3] != "--requests") {
+  if (words.size() != 5 || words[1] != "--database-url" || words[2].empty() || words[3] != "--requests") {
     std::cerr << "usage: payments_demo --database-url URL --requests FILE.jsonl\n";
     return 2;
   }
