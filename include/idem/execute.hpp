@@ -52,8 +52,12 @@ Outcome run_acquired(Store& store, Tx& tx, const Lease& lease, Handler& handler)
 /// - Mismatch: the key was used for another request. Never retry with it.
 /// - Unknown: the result of an earlier attempt is not known. Commit, so that this is kept, and tell the client.
 ///
-/// Never commits. Whatever the handler throws is passed on, and nothing is stored: roll back. Throws what reserve() and
-/// complete() throw. Make the call at the (sub)transaction level that commits. Safe to call from several threads, each
+/// Never commits. Whatever the handler throws is passed on. Throws what reserve() and complete() throw, also for a
+/// response that is refused. After any exception roll back: the reservation and the business writes are still in the open
+/// transaction. If they are committed, the record is not settled: it turns UNKNOWN when its lease has lapsed, and is never
+/// run again.
+///
+/// Make the call at the (sub)transaction level that commits. Safe to call from several threads, each
 /// with its own transaction.
 template <class Backend, class Tx, class Handler>
 [[nodiscard]] Outcome execute(const Backend& backend, Tx& tx, const Request& request, Handler&& handler,
