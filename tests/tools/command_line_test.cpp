@@ -11,8 +11,12 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 TEST(IdemctlCommandLine, HelpGoesToStandardOutput) {
-  for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"--help"}, {"show", "--help"}, {"schema", "apply", "--help"}}) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"--help"},
+                                                {"-h"},
+                                                {"help"},
+                                                {"show", "--help"},
+                                                {"show", "-h"},
+                                                {"schema", "apply", "--help"}}) {
     const Ended run = run_idemctl(words);
     EXPECT_EQ(run.exit_code, 0);
     EXPECT_THAT(run.out, StartsWith("idemctl canonicalize"));
@@ -32,6 +36,10 @@ TEST(IdemctlCommandLine, RefusesAnUnknownCommandWithoutRepeatingIt) {
       "--help";
   expect_refused(run_idemctl({}), message);
   expect_refused(run_idemctl({"postgresql://u:secret@h/d"}), message);
+}
+
+TEST(IdemctlCommandLine, SaysWhatMayFollowSchema) {
+  const std::string message = "after schema comes print or apply; see idemctl --help";
   expect_refused(run_idemctl({"schema"}), message);
   expect_refused(run_idemctl({"schema", "drop"}), message);
 }

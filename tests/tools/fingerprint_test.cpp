@@ -26,6 +26,14 @@ TEST(IdemctlFingerprint, IsWhatTheLibraryMakesOfTheSameRequest) {
   EXPECT_EQ(fingerprint_of(body), Fingerprinter{}({.operation = "POST /payments", .body = body}).hex());
 }
 
+TEST(IdemctlFingerprint, TakesMethodAndQueryAsAServiceDoes) {
+  const std::string body = R"({"amount_cents":1290})";
+  EXPECT_EQ(fingerprint_of(body, {"--method", "POST", "--query", "dry=1"}),
+            Fingerprinter{}({.method = "POST", .operation = "POST /payments", .query = "dry=1", .body = body})
+                .hex());
+  EXPECT_EQ(fingerprint_of(body, {"--method=", "--query="}), fingerprint_of(body));
+}
+
 TEST(IdemctlFingerprint, IsOneForEverySpellingOfARequest) {
   const std::string one = fingerprint_of(R"({"amount":1290,"currency":"EUR"})");
   EXPECT_EQ(fingerprint_of(R"({"amount":1290.0,"currency":"EUR"})"), one);

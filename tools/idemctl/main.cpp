@@ -18,9 +18,10 @@ constexpr std::string_view usage = R"(idemctl canonicalize [--rfc8785] < JSON
     The canonical form of the JSON text on standard input, without a newline. Integers keep every digit; with --rfc8785
     every number is an IEEE 754 double, as RFC 8785 has it.
 
-idemctl fingerprint --operation OP [--include POINTER]... [--exclude POINTER]... [--content-type TYPE] < BODY
-    The unkeyed fingerprint of a request with this body, as 66 hex digits, with an empty method and query. POINTER is a
-    JSON Pointer (RFC 6901). TYPE is application/json otherwise.
+idemctl fingerprint --operation OP [--method M] [--query Q] [--include POINTER]... [--exclude POINTER]...
+                    [--content-type TYPE] < BODY
+    The unkeyed fingerprint of a request with this body, as 66 hex digits. Method and query are empty where they are not
+    given. POINTER is a JSON Pointer (RFC 6901). TYPE is application/json otherwise.
 
 idemctl schema print [NAMES]
     The SQL that makes idem's tables.
@@ -48,16 +49,18 @@ std::string version() {
 
 std::string answer(Words words) {
   for (const std::string_view word : words) {
-    if (word == "--help") return std::string{usage};
+    if (word == "--help" || word == "-h") return std::string{usage};
   }
   const auto is = [words](std::size_t at, std::string_view word) {
     return words.size() > at && words[at] == word;
   };
+  if (is(0, "help")) return std::string{usage};
   if (is(0, "--version")) return version();
   if (is(0, "canonicalize")) return canonicalize(words.subspan(1));
   if (is(0, "fingerprint")) return fingerprint(words.subspan(1));
   if (is(0, "schema") && is(1, "print")) return schema_print(words.subspan(2));
   if (is(0, "schema") && is(1, "apply")) return schema_apply(words.subspan(2));
+  if (is(0, "schema")) throw Failure{"after schema comes print or apply; see idemctl --help"};
   if (is(0, "show")) return show(words.subspan(1));
   throw Failure{
       "the first word must be canonicalize, fingerprint, schema print, schema apply or show; see idemctl "
