@@ -1,4 +1,4 @@
-// The code of README.md: between the two rulers, word for word.
+// The code of README.md: what stands between two equal rulers, word for word.
 #include <cstddef>
 #include <iostream>
 #include <span>
@@ -41,7 +41,31 @@ idem::Response withdraw(pqxx::connection& connection, const std::string& user, c
 }
 // ---- README ----------------------------------------------------------------------------------
 
-// readme URL KEY…: withdraws 500 of 1200 cents under each key.
+// ---- README: transact ------------------------------------------------------------
+#include <idem/transact.hpp>
+#include <memory>
+
+idem::Response deposit(const std::string& url, const std::string& user, const std::string& key,
+                       const std::string& body, int cents) {
+  static const idem::postgres::Backend backend;
+  static const idem::Fingerprinter fingerprint;
+  const idem::Request request{{user, "POST /deposits", key},
+                              fingerprint({.method = "POST", .operation = "/deposits", .body = body})};
+  std::unique_ptr<pqxx::connection> connection;
+  const auto begin = [&] {  // called again for each try: after a lost connection it gives a new one
+    if (!connection || !connection->is_open()) connection = std::make_unique<pqxx::connection>(url);
+    return std::make_unique<pqxx::work>(*connection);
+  };
+  const auto add = [&](pqxx::work& tx, const idem::Lease&) {
+    const std::string amount = std::to_string(cents);
+    tx.exec("UPDATE account SET cents = cents + " + amount + " WHERE owner = " + tx.quote(user));
+    return idem::completed(idem::text_response(201, amount + " deposited"));
+  };
+  return std::visit(ToClient{}, idem::transact(backend, begin, request, add));  // committed, if it ran
+}
+// ---- README: transact ------------------------------------------------------------
+
+// readme URL KEY…: withdraws 500 of 1200 cents under each key, then deposits 100 under the last one, twice.
 int main(int argc, char** argv) {
   const std::span<char* const> words{argv, static_cast<std::size_t>(argc)};
   if (words.size() < 2) {
@@ -58,6 +82,11 @@ int main(int argc, char** argv) {
   for (const std::string key : words.subspan(2)) {
     const idem::Response response = withdraw(connection, "ann", key, R"({"cents":500})", 500);
     std::cout << key << ": " << response.status << ' ' << idem::body_text(response) << '\n';
+  }
+  for (int i = 0; i < 2 && words.size() > 2; ++i) {
+    const idem::Response response = deposit(words[1], "ann", words.back(), R"({"cents":100})", 100);
+    std::cout << "deposit " << words.back() << ": " << response.status << ' ' << idem::body_text(response)
+              << '\n';
   }
   pqxx::work check{connection};
   std::cout << "left: " << check.exec(std::string{"SELECT cents FROM account"})[0][0].as<int>() << '\n';

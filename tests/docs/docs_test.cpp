@@ -49,10 +49,16 @@ std::vector<std::string> all_matches(const std::string& text, const std::regex& 
 }
 
 TEST(Docs, TheReadmesCodeIsTheExample) {
-  const std::string ruler =
-      "// ---- README ----------------------------------------------------------------------------------\n";
-  const std::string code = between(read(root / "examples/readme.cpp"), ruler, ruler);
-  EXPECT_EQ(between(read(root / "README.md"), "```cpp\n", "```"), code);
+  const std::string readme = read(root / "README.md");
+  const std::string example = read(root / "examples/readme.cpp");
+  std::size_t from = 0;
+  for (const std::string ruler :
+       {"// ---- README ----------------------------------------------------------------------------------\n",
+        "// ---- README: transact ------------------------------------------------------------\n"}) {
+    EXPECT_EQ(between(readme, "```cpp\n", "```", from), between(example, ruler, ruler));
+    from = readme.find("```cpp\n", from) + 1;
+  }
+  EXPECT_EQ(readme.find("```cpp\n", from), std::string::npos);
 }
 
 // The names of a suite's tests, as sources declare them: TEST(Suite, Name), also over two lines.

@@ -20,7 +20,7 @@ class Programs : public ::testing::Test {
   postgres_test::TestDatabase database_;
 };
 
-TEST_F(Programs, TheReadmesCodeWithdrawsOncePerKey) {
+TEST_F(Programs, TheReadmesCodeWithdrawsAndDepositsOncePerKey) {
   const Finished readme = run_program({README, url(), "a", "a", "b", "c", "c", "a"});
   EXPECT_EQ(readme.status, 0);
   EXPECT_EQ(readme.err, "");
@@ -31,7 +31,9 @@ TEST_F(Programs, TheReadmesCodeWithdrawsOncePerKey) {
             "c: 402 not enough money\n"
             "c: 402 not enough money\n"
             "a: 201 500 withdrawn\n"
-            "left: 200\n");
+            "deposit a: 201 100 deposited\n"
+            "deposit a: 201 100 deposited\n"
+            "left: 300\n");
 }
 
 TEST_F(Programs, TheDemoFindsEveryNumberRightOnAnEmptyDatabaseAndWrongOnAUsedOne) {
