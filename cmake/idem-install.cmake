@@ -28,6 +28,7 @@ foreach(component IN LISTS idem_components)
   install(FILES ${PROJECT_BINARY_DIR}/idem-${component}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 
+list(JOIN idem_components ", " idem_component_names)
 configure_package_config_file(cmake/idem-config.cmake.in ${PROJECT_BINARY_DIR}/idem-config.cmake
   INSTALL_DESTINATION ${idem_package_dir} NO_SET_AND_CHECK_MACRO)
 # While the major version is 0, a minor version may break.
