@@ -33,32 +33,32 @@ idem::FingerprintOptions fingerprint_options() {
   return options;
 }
 
-const json& member(const json& object, const char* name, const std::string& path) {
+const json& member(const json& object, const char* name, const char* path) {
   const auto found = object.find(name);
-  if (found == object.end()) throw BadRequest{path + " is missing"};
+  if (found == object.end()) throw BadRequest{std::string{path} + " is missing"};
   return *found;
 }
 
-std::string text(const json& object, const char* name, const std::string& path) {
+std::string text(const json& object, const char* name, const char* path) {
   const json& value = member(object, name, path);
-  if (!value.is_string()) throw BadRequest{path + " must be a string"};
+  if (!value.is_string()) throw BadRequest{std::string{path} + " must be a string"};
   return value.get<std::string>();
 }
 
-std::string short_text(const json& object, const char* name, const std::string& path) {
+std::string short_text(const json& object, const char* name, const char* path) {
   std::string value = text(object, name, path);
   if (value.empty() || value.size() > 255 || value.find('\0') != std::string::npos) {
-    throw BadRequest{path + " must have 1 to 255 bytes and no NUL"};
+    throw BadRequest{std::string{path} + " must have 1 to 255 bytes and no NUL"};
   }
   return value;
 }
 
-std::int64_t amount(const json& object, const char* name, const std::string& path) {
+std::int64_t amount(const json& object, const char* name, const char* path) {
   const json& value = member(object, name, path);
   constexpr auto largest = std::numeric_limits<std::int64_t>::max();
   const bool fits = value.is_number_unsigned() && value.get<std::uint64_t>() >= 1 &&
                     value.get<std::uint64_t>() <= static_cast<std::uint64_t>(largest);
-  if (!fits) throw BadRequest{path + " must be an integer from 1 to " + std::to_string(largest)};
+  if (!fits) throw BadRequest{std::string{path} + " must be an integer from 1 to " + std::to_string(largest)};
   return value.get<std::int64_t>();
 }
 
