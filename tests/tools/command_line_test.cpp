@@ -98,7 +98,7 @@ TEST(IdemctlCommandLine, SchemaPrintWritesTheSchemaUnderTheGivenNames) {
 
 TEST(IdemctlCommandLine, SchemaPrintRefusesANameThatCannotBeOne) {
   expect_refused(run_idemctl({"schema", "print", "--record-table", std::string(64, 'x')}),
-                 "a name in the database must be 1 to 63 bytes long, without NUL");
+                 "a name in the database must be 1 to 63 bytes long, without control characters");
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ class Table {
   explicit Table(Database& database) noexcept : shared_{*database.shared_} {}
   Table(const Table&) = delete;
   Table& operator=(const Table&) = delete;
+  ~Table() = default;
 
   /// A copy of the row, if `tx` sees one. Never waits.
   [[nodiscard]] std::optional<Value> find(TransactionBase& tx, const Key& key) const {
