@@ -188,7 +188,4 @@ Statements::Statements(const Names& names, Gate gate)
       release{render(postgres::release, names)},
       resolve{render(postgres::resolve, names)} {}
 
-const std::string poison =
-    "SELECT CAST('idem: this record is not held any more, so its transaction must roll back' AS integer)";
-
 }  // namespace idem::inline v0::postgres

@@ -33,6 +33,7 @@ struct Statements {
 };
 
 /// Makes the transaction uncommittable on the server. Always fails, with SQLSTATE 22P02.
-extern const std::string poison;
+inline constexpr const char* poison =
+    "SELECT CAST('idem: this record is not held any more, so its transaction must roll back' AS integer)";
 
 }  // namespace idem::inline v0::postgres
