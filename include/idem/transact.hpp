@@ -106,6 +106,7 @@ template <class Backend, class Begin, class Handler>
   ReserveOptions reserve = options.reserve;
   // Set while an attempt of ours may have committed without our knowing.
   std::optional<Uuid> in_doubt = reserve.attempt;
+  bool lost_here = false;  // and it was this very call's COMMIT
   for (;;) {
     std::optional<Uuid> committing;
     std::optional<Outcome> answer;
@@ -117,6 +118,7 @@ template <class Backend, class Begin, class Handler>
       Reservation reservation = store.reserve(request.key, request.fingerprint, reserve);
       // The reservation waited for the transaction in doubt, so its fate is known now.
       in_doubt.reset();
+      lost_here = false;
       if (const auto* acquired = std::get_if<Acquired>(&reservation)) {
         if (acquired->how == How::again) {
           throw StoredDataError{"transact: this attempt's reservation was committed without its answer"};
@@ -134,12 +136,14 @@ template <class Backend, class Begin, class Handler>
       if (failure == Failure::unknown) {
         // Nothing was executed, so the answer holds whether or not this commit arrived.
         if (answer) return *std::move(answer);
-        if (committing) in_doubt = committing;
+        if (committing) {
+          in_doubt = committing;
+          lost_here = true;
+        }
       }
       const bool again = failure == Failure::transient || (failure == Failure::unknown && in_doubt);
       // Whatever ends the settling, a definite refusal or a pause that throws: it says nothing of the COMMIT that was
       // lost before.
-      const bool lost_here = in_doubt && in_doubt != options.reserve.attempt;
       const auto give_up = [&] {
         if (lost_here || (again && in_doubt)) {
           std::throw_with_nested(

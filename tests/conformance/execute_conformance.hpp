@@ -321,23 +321,28 @@ TYPED_TEST_P(ExecuteConformance, TransactSaysThatACommitIsUnknownWhereTheDatabas
 
 // As where the retry reaches a server that refuses every write, such as a standby after a failover.
 TYPED_TEST_P(ExecuteConformance, TransactSaysThatACommitIsUnknownWhereSettlingItIsRefused) {
-  int begun = 0;
-  const auto refusing = [&] {
-    if (++begun > 1) throw StoredDataError{"refused"};
-    this->fixture.lose_next_commit(true);
-    return this->fixture.begin();
-  };
-  try {
-    (void)idem::transact(this->fixture.backend(), refusing, this->request(), this->paying(), this->quick());
-    ADD_FAILURE() << "an answer, though the COMMIT's is not known";
-  } catch (const CommitUnknown& unknown) {
-    EXPECT_EQ(unknown.next_step(), NextStep::retry_call);
-    EXPECT_THROW(std::rethrow_if_nested(unknown), StoredDataError);
+  TransactOptions settling_an_older_one = this->quick();
+  settling_an_older_one.reserve.attempt = random_uuid_v4();
+  for (const TransactOptions& options : {this->quick(), settling_an_older_one}) {
+    const std::string id = options.reserve.attempt ? "k2" : "k1";
+    int begun = 0;
+    const auto refusing = [&] {
+      if (++begun > 1) throw StoredDataError{"refused"};
+      this->fixture.lose_next_commit(true);
+      return this->fixture.begin();
+    };
+    try {
+      (void)idem::transact(this->fixture.backend(), refusing, this->request(id), this->paying(id), options);
+      ADD_FAILURE() << "an answer, though the COMMIT's is not known";
+    } catch (const CommitUnknown& unknown) {
+      EXPECT_EQ(unknown.next_step(), NextStep::retry_call);
+      EXPECT_THROW(std::rethrow_if_nested(unknown), StoredDataError);
+    }
+    EXPECT_EQ(begun, 2);
+    this->expect_replay(this->transact(this->request(id)));
   }
-  EXPECT_EQ(begun, 2);
-  this->expect_replay(this->transact());
-  EXPECT_EQ(this->runs, 1);
-  EXPECT_EQ(this->fixture.payments(), 1U);
+  EXPECT_EQ(this->runs, 2);
+  EXPECT_EQ(this->fixture.payments(), 2U);
 }
 
 TYPED_TEST_P(ExecuteConformance, TransactSaysThatACommitIsUnknownWhereThePauseGivesUp) {
