@@ -38,6 +38,14 @@ std::string_view to_string(Event event) noexcept {
       return "found";
     case Event::not_found:
       return "not_found";
+    case Event::applied:
+      return "applied";
+    case Event::duplicate:
+      return "duplicate";
+    case Event::beyond_horizon:
+      return "beyond_horizon";
+    case Event::not_newer:
+      return "not_newer";
     case Event::lease_lost:
       return "lease_lost";
     case Event::already_settled:

@@ -1,11 +1,11 @@
 #include "idem/store.hpp"
 
-#include <chrono>
 #include <string>
-#include <type_traits>
-#include <utility>
+#include <string_view>
+#include <variant>
 
 #include "idem/error.hpp"
+#include "observed.hpp"
 #include "text_limits.hpp"
 #include "time_limit.hpp"
 
@@ -52,52 +52,11 @@ Event event_of(const Reservation& reservation) {
   return std::visit(Name{}, reservation);
 }
 
-Event event_of_current_exception() {
-  try {
-    throw;
-  } catch (const AlreadySettled&) {
-    return Event::already_settled;
-  } catch (const LeaseLost&) {
-    return Event::lease_lost;
-  } catch (const TransactionConflict&) {
-    return Event::conflict;
-  } catch (...) {
-    return Event::error;
-  }
-}
-
-// Runs `call` and tells the observer what it came to; reads no clock where there is no observer.
-template <class Call, class EventOf>
-auto observed(Observer* observer, const Key& key, const Call& call, const EventOf& event) {
-  if (observer == nullptr) return call();
-  const auto begin = std::chrono::steady_clock::now();
-  const auto tell = [&](Event what) {
-    observer->observe({what, key, std::chrono::steady_clock::now() - begin});
-  };
-  try {
-    if constexpr (std::is_void_v<decltype(call())>) {
-      call();
-      tell(event);
-    } else {
-      auto answer = call();
-      if constexpr (std::is_same_v<EventOf, Event>) {
-        tell(event);
-      } else {
-        tell(event(answer));
-      }
-      return answer;
-    }
-  } catch (...) {
-    tell(event_of_current_exception());
-    throw;
-  }
-}
-
 }  // namespace
 
 Reservation IdempotencyStore::reserve(const Key& key, const Fingerprint& fingerprint,
                                       const ReserveOptions& options) {
-  return observed(
+  return detail::observed(
       observer_, key,
       [&] {
         validate(key);
@@ -108,7 +67,7 @@ Reservation IdempotencyStore::reserve(const Key& key, const Fingerprint& fingerp
 }
 
 TimePoint IdempotencyStore::complete(const Lease& lease, const Response& response) {
-  return observed(
+  return detail::observed(
       observer_, lease.key,
       [&] {
         check_response(response, max_response_bytes_);
@@ -118,7 +77,7 @@ TimePoint IdempotencyStore::complete(const Lease& lease, const Response& respons
 }
 
 TimePoint IdempotencyStore::fail(const Lease& lease, const Response& response) {
-  return observed(
+  return detail::observed(
       observer_, lease.key,
       [&] {
         check_response(response, max_response_bytes_);
@@ -128,7 +87,7 @@ TimePoint IdempotencyStore::fail(const Lease& lease, const Response& response) {
 }
 
 void IdempotencyStore::mark_unknown(const Lease& lease, const Response& response) {
-  observed(
+  detail::observed(
       observer_, lease.key,
       [&] {
         check_response(response, max_response_bytes_);
@@ -138,12 +97,12 @@ void IdempotencyStore::mark_unknown(const Lease& lease, const Response& response
 }
 
 void IdempotencyStore::mark_sent(const Lease& lease) {
-  observed(
+  detail::observed(
       observer_, lease.key, [&] { do_mark_sent(lease); }, Event::marked_sent);
 }
 
 Lease IdempotencyStore::renew(const Lease& held, std::chrono::milliseconds lease) {
-  return observed(
+  return detail::observed(
       observer_, held.key,
       [&] {
         if (lease <= std::chrono::milliseconds{0}) throw InvalidArgument{"lease must be more than 0"};
@@ -156,18 +115,18 @@ Lease IdempotencyStore::renew(const Lease& held, std::chrono::milliseconds lease
 }
 
 void IdempotencyStore::lapse(const Lease& lease) {
-  observed(
+  detail::observed(
       observer_, lease.key, [&] { do_lapse(lease); }, Event::lapsed);
 }
 
 void IdempotencyStore::release(const Lease& lease) {
-  observed(
+  detail::observed(
       observer_, lease.key, [&] { do_release(lease); }, Event::released);
 }
 
 TimePoint IdempotencyStore::resolve(const Key& key, const Holder& holder, State state,
                                     const Response& response, const Resolution& resolution) {
-  return observed(
+  return detail::observed(
       observer_, key,
       [&] {
         validate(key);
@@ -183,7 +142,7 @@ TimePoint IdempotencyStore::resolve(const Key& key, const Holder& holder, State 
 }
 
 std::optional<Record> IdempotencyStore::find(const Key& key) {
-  return observed(
+  return detail::observed(
       observer_, key,
       [&] {
         validate(key);

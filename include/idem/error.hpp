@@ -41,6 +41,13 @@ class InvalidKey : public InvalidArgument {
   using InvalidArgument::InvalidArgument;
 };
 
+/// An event whose identity is missing a part, too long, holds a NUL or is not UTF-8, or whose time cannot be read. Told
+/// before any statement is sent. Stop: it goes where a person decides (a dead letter).
+class InvalidEvent : public InvalidArgument {
+ public:
+  using InvalidArgument::InvalidArgument;
+};
+
 /// JSON that is refused, never guessed. Stop: the client's request is refused (400 over HTTP).
 class InvalidJson : public InvalidArgument {
  public:

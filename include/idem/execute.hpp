@@ -52,10 +52,9 @@ Outcome run_acquired(Store& store, Tx& tx, const Lease& lease, Handler& handler)
 /// - Mismatch: the key was used for another request. Never retry with it.
 /// - Unknown: the result of an earlier attempt is not known. Commit, so that this is kept, and tell the client.
 ///
-/// Never commits. Whatever the handler throws is passed on. Throws what reserve() and complete() throw, also for a
-/// response that is refused. After any exception roll back: the reservation and the business writes are still in the open
-/// transaction. If they are committed, the record is not settled: it turns UNKNOWN when its lease has lapsed, and is never
-/// run again.
+/// Never commits. Whatever the handler throws is passed on, and so is what complete() throws for a response that is refused;
+/// the transaction can then commit nothing, also where the exception is swallowed. Throws what reserve() throws too. After
+/// any exception roll back.
 ///
 /// Make the call at the (sub)transaction level that commits. Safe to call from several threads, each
 /// with its own transaction.
@@ -65,7 +64,13 @@ template <class Backend, class Tx, class Handler>
   auto store = backend.store(tx);
   Reservation reservation = store.reserve(request.key, request.fingerprint, options);
   if (const auto* acquired = std::get_if<Acquired>(&reservation)) {
-    return detail::run_acquired(store, tx, acquired->lease, handler);
+    try {
+      return detail::run_acquired(store, tx, acquired->lease, handler);
+    } catch (...) {
+      // Half of the work must not be committed, with a record that nobody settles.
+      backend.make_uncommittable(tx);
+      throw;
+    }
   }
   return detail::outcome_of(std::move(reservation));
 }

@@ -27,6 +27,10 @@ enum class Event {
   resolved,
   found,
   not_found,
+  applied,  ///< An event or a newer version: its consumer is called.
+  duplicate,
+  beyond_horizon,
+  not_newer,
   lease_lost,
   already_settled,
   conflict,  ///< TransactionConflict: the caller runs its transaction again.
@@ -36,10 +40,12 @@ enum class Event {
 /// The event's stable name for a metric's label, such as "took_over".
 [[nodiscard]] std::string_view to_string(Event event) noexcept;
 
-/// One call on a store. Never holds a body, a header or a fingerprint. Valid during the call only.
+/// One call on a store; of a batch of events, one event of the call. Never holds a body, a header or a fingerprint. Valid during the call only.
 struct Observation {
   Event event;
-  const Key& key;  ///< Principal, operation and key. Log the key's value only where that is allowed.
+  /// Principal, operation and key. Of an event: its source, the consumer, its id. Of a version: the entity, the consumer, the
+  /// version. Log the value only where that is allowed.
+  const Key& key;
   std::chrono::nanoseconds duration;  ///< From the call to its answer, by the process's steady clock.
 };
 

@@ -6,6 +6,7 @@
 #include "configuration.hpp"
 #include "idem/error.hpp"
 #include "pqxx_compat.hpp"
+#include "sql.hpp"
 
 namespace idem::inline v0::postgres {
 namespace {
@@ -25,6 +26,18 @@ Backend::Backend(BackendOptions options)
 
 Store Backend::store(pqxx::dbtransaction& tx) const {
   return Store{configuration_, tx};
+}
+
+InboxStore Backend::inbox_store(pqxx::dbtransaction& tx) const {
+  return InboxStore{configuration_, tx};
+}
+
+void Backend::make_uncommittable(pqxx::dbtransaction& tx) const noexcept {
+  try {
+    postgres::make_uncommittable(tx);
+  } catch (
+      ...) {  // NOLINT(bugprone-empty-catch): a lost connection or a transaction that is over commits nothing either
+  }
 }
 
 Failure Backend::failure_of(const std::exception_ptr& failure) const {

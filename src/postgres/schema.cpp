@@ -18,16 +18,16 @@ static_assert(std::size(embedded_sql) == schema_version, "each schema version is
 struct QuotedNames {
   explicit QuotedNames(const Names& names)
       : schema{names.schema.empty() ? std::string{} : quote_identifier(names.schema)},
-        record{qualified(names.record)},
-        version{qualified(names.schema_version)},
-        key_hash{qualified(names.key_hash)} {}
-
-  [[nodiscard]] std::string qualified(const std::string& name) const {
-    return schema.empty() ? quote_identifier(name) : schema + "." + quote_identifier(name);
-  }
+        record{qualified(names, names.record)},
+        inbox{qualified(names, names.inbox)},
+        version_guard{qualified(names, names.version_guard)},
+        version{qualified(names, names.schema_version)},
+        key_hash{qualified(names, names.key_hash)} {}
 
   std::string schema;
   std::string record;
+  std::string inbox;
+  std::string version_guard;
   std::string version;
   std::string key_hash;
 };
@@ -48,6 +48,10 @@ std::string renamed(std::string_view sql, const QuotedNames& names) {
     const std::string_view name = sql.substr(next + 1, close - next - 1);
     if (name == "idem_record") {
       text += names.record;
+    } else if (name == "idem_inbox") {
+      text += names.inbox;
+    } else if (name == "idem_version_guard") {
+      text += names.version_guard;
     } else if (name == "idem_schema_version") {
       text += names.version;
     } else if (name == "idem_key_hash") {

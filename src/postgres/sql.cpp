@@ -14,11 +14,31 @@ Literal::Literal(std::span<const std::byte> bytes) : sql_{"decode('" + to_hex(by
 
 Literal::Literal(const Uuid& uuid) : sql_{"'" + uuid.to_string() + "'"} {}
 
+// Through an interval, which is exact: to_timestamp() takes a double of seconds.
+Literal::Literal(const std::optional<TimePoint>& time)
+    : sql_{time ? "(timestamptz 'epoch' + " + std::to_string(time->time_since_epoch().count()) +
+                      " * interval '1 microsecond')"
+                : std::string{"NULL::timestamptz"}} {}
+
 Literal::Literal(std::chrono::milliseconds duration)
     : sql_{"(" + std::to_string(duration.count()) + " * interval '1 millisecond')"} {}
 
 Literal::Literal(const std::optional<std::chrono::milliseconds>& duration)
     : sql_{duration ? Literal{*duration}.sql() : std::string{"NULL::interval"}} {}
+
+Literal Literal::values(const std::vector<std::vector<Literal>>& rows) {
+  Literal list;
+  list.sql_ = "VALUES ";
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    list.sql_ += row == 0 ? "(" : ", (";
+    for (std::size_t column = 0; column < rows[row].size(); ++column) {
+      if (column > 0) list.sql_ += ", ";
+      list.sql_ += rows[row][column].sql();
+    }
+    list.sql_ += ")";
+  }
+  return list;
+}
 
 std::string filled(std::string_view statement, const std::vector<Literal>& values) {
   std::string sql;
@@ -60,6 +80,10 @@ std::string quote_identifier(std::string_view name) {
   return quoted + '"';
 }
 
+std::string qualified(const Names& names, const std::string& name) {
+  return (names.schema.empty() ? "" : quote_identifier(names.schema) + ".") + quote_identifier(name);
+}
+
 pqxx::result run(pqxx::dbtransaction& tx, const std::string& sql) {
   try {
     return exec_plain(tx, sql);
@@ -80,6 +104,16 @@ pqxx::result run(pqxx::dbtransaction& tx, const std::string& sql) {
                             "): install the schema, or check the configured names and the search path"};
     }
     throw;
+  }
+}
+
+void make_uncommittable(pqxx::dbtransaction& tx) {
+  constexpr const char* poison =
+      "SELECT CAST('idem: nothing of this transaction may be committed, so roll it back' AS integer)";
+  try {
+    run(tx, poison);
+  } catch (const std::exception& failure) {
+    if (sqlstate(failure) != "22P02") throw;
   }
 }
 

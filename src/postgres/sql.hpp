@@ -10,12 +10,14 @@
 #include <string_view>
 #include <vector>
 
+#include "idem/clock.hpp"
+#include "idem/postgres/names.hpp"
 #include "idem/uuid.hpp"
 #include "pqxx_compat.hpp"
 
 namespace idem::inline v0::postgres {
 
-/// One value as an SQL literal. Made from typed values only, so that no unquoted text can reach a statement.
+/// One value, or a list of rows of them, as SQL. Made from typed values only, so that no unquoted text can reach a statement.
 class Literal {
  public:
   Literal(pqxx::dbtransaction& tx, const std::string& text) : sql_{tx.quote(text)} {}
@@ -23,15 +25,22 @@ class Literal {
       : sql_{text ? tx.quote(*text) : std::string{"NULL"}} {}
   explicit Literal(std::span<const std::byte> bytes);
   explicit Literal(const Uuid& uuid);
+  /// A timestamptz.
+  explicit Literal(const std::optional<TimePoint>& time);
   explicit Literal(std::int64_t number) : sql_{std::to_string(number)} {}
   explicit Literal(bool truth) : sql_{truth ? "true" : "false"} {}
   /// An interval.
   explicit Literal(std::chrono::milliseconds duration);
   explicit Literal(const std::optional<std::chrono::milliseconds>& duration);
 
+  /// `VALUES` with these rows, of which there is at least one.
+  [[nodiscard]] static Literal values(const std::vector<std::vector<Literal>>& rows);
+
   [[nodiscard]] const std::string& sql() const noexcept { return sql_; }
 
  private:
+  Literal() = default;
+
   std::string sql_;
 };
 
@@ -42,10 +51,16 @@ class Literal {
 /// characters.
 [[nodiscard]] std::string quote_identifier(std::string_view name);
 
+/// `name`, quoted, in the schema of `names`. Throws InvalidArgument as quote_identifier does.
+[[nodiscard]] std::string qualified(const Names& names, const std::string& name);
+
 /// Sends one statement in the caller's transaction.
 ///
 /// Throws TransactionClosed where that is over, TransactionConflict where a race was lost, StoredDataError where the
 /// tables are missing; whatever else the database throws is passed on.
 pqxx::result run(pqxx::dbtransaction& tx, const std::string& sql);
+
+/// Makes the transaction uncommittable on the server. Throws where the server cannot be told.
+void make_uncommittable(pqxx::dbtransaction& tx);
 
 }  // namespace idem::inline v0::postgres

@@ -137,6 +137,54 @@ UPDATE {record} AS r
  WHERE r.key_hash = $1::uuid AND r.fence = $2 AND r.attempt = $3::uuid AND r.state = 4
 RETURNING {us:r.expires_at})sql";
 
+// An event further in the future than the skew has a clock that cannot be believed. Added to the times, not subtracted from
+// each other, so that no interval is compared.
+constexpr std::string_view in_time = R"sql(
+CASE WHEN e.made_at IS NULL OR e.made_at > c.now + $4 THEN $5 ELSE e.made_at + $3 >= c.now END)sql";
+
+// Ordered, so that two batches take their rows in one order and never wait for each other in a circle.
+constexpr std::string_view receive = R"sql(
+INSERT INTO {inbox} (consumer, source, event_id, received_at, keep_until)
+SELECT $1, e.source, e.event_id, c.now, greatest(c.now, e.made_at) + $3 + $4
+  FROM {clock} CROSS JOIN ($2) AS e (source, event_id, made_at)
+ WHERE {in_time}
+ ORDER BY e.source COLLATE "C", e.event_id COLLATE "C"
+ON CONFLICT (consumer, source, event_id) DO NOTHING
+RETURNING source, event_id)sql";
+
+constexpr std::string_view seen = R"sql(
+SELECT e.source, e.event_id, i.consumer IS NOT NULL, {in_time}
+  FROM {clock} CROSS JOIN ($2) AS e (source, event_id, made_at)
+       LEFT JOIN {inbox} AS i ON i.consumer = $1 AND i.source = e.source AND i.event_id = e.event_id)sql";
+
+constexpr std::string_view advance = R"sql(
+INSERT INTO {version_guard} AS g (consumer, entity, version, updated_at)
+VALUES ($1, $2, $3, clock_timestamp())
+ON CONFLICT (consumer, entity) DO UPDATE
+   SET version = excluded.version, updated_at = excluded.updated_at
+ WHERE g.version < excluded.version
+RETURNING 1)sql";
+
+// A part of the table, by its blocks: no index is needed, and however many rows were deleted before, no batch looks at them
+// again. SKIP LOCKED: a row that somebody is using is not waited for, and several purgers pass each other. {useless} is
+// asked again of the row that is deleted.
+constexpr std::string_view purge = R"sql(
+WITH gone AS (
+  DELETE FROM {purged}
+   WHERE ctid = ANY (ARRAY(
+           SELECT ctid FROM {purged}
+            WHERE ctid >= format('(%s,0)', $1)::tid AND ctid < format('(%s,0)', $2)::tid AND {useless}
+            LIMIT $3 FOR UPDATE SKIP LOCKED))
+     AND {useless}
+  RETURNING 1)
+SELECT (SELECT count(*) FROM gone),
+       $2 >= pg_relation_size($5::regclass) / current_setting('block_size')::bigint)sql";
+
+// now(), which stands still in the transaction, is never later than the clock.
+constexpr std::string_view useless_record =
+    "state IN (2, 3) AND expires_at <= now() AND created_at <= now() - $4";
+constexpr std::string_view useless_event = "keep_until <= now() AND received_at <= now() - $4";
+
 // {us:x}: x in microseconds since 1970. {ms:x}: the interval x in milliseconds.
 std::string with_units(std::string text) {
   for (const auto& [mark, factor] : {std::pair{"{us:", "1000000"}, std::pair{"{ms:", "1000"}}) {
@@ -151,16 +199,22 @@ std::string with_units(std::string text) {
 
 std::string render(std::string_view statement, const Names& names, std::string_view gate = "true",
                    std::string_view still = {}, std::string_view skip_locked = {}) {
-  const std::string record =
-      (names.schema.empty() ? "" : quote_identifier(names.schema) + ".") + quote_identifier(names.record);
   std::string text = replace_all(std::string{statement}, "{judged}", judged);
   text = replace_all(std::move(text), "{gate}", gate);
   text = replace_all(std::move(text), "{still}", still);
   text = replace_all(std::move(text), "{skip_locked}", skip_locked);
+  text = replace_all(std::move(text), "{in_time}", in_time);
   text = replace_all(std::move(text), "{clock}", clock);
   text = replace_all(std::move(text), "{new_fence}", new_fence);
   text = with_units(std::move(text));
-  return replace_all(std::move(text), "{record}", record);
+  text = replace_all(std::move(text), "{record}", qualified(names, names.record));
+  text = replace_all(std::move(text), "{inbox}", qualified(names, names.inbox));
+  return replace_all(std::move(text), "{version_guard}", qualified(names, names.version_guard));
+}
+
+std::string render_purge(const Names& names, std::string_view purged, std::string_view useless) {
+  return render(replace_all(replace_all(std::string{purge}, "{useless}", useless), "{purged}", purged),
+                names);
 }
 
 constexpr std::string_view skip_locked = " SKIP LOCKED";
@@ -186,6 +240,11 @@ Statements::Statements(const Names& names, Gate gate)
       renew{render(postgres::renew, names)},
       lapse{render(postgres::lapse, names)},
       release{render(postgres::release, names)},
-      resolve{render(postgres::resolve, names)} {}
+      resolve{render(postgres::resolve, names)},
+      receive{render(postgres::receive, names)},
+      seen{render(postgres::seen, names)},
+      advance{render(postgres::advance, names)},
+      purge_records{render_purge(names, "{record}", useless_record)},
+      purge_inbox{render_purge(names, "{inbox}", useless_event)} {}
 
 }  // namespace idem::inline v0::postgres

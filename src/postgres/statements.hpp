@@ -30,10 +30,11 @@ struct Statements {
   std::string lapse;
   std::string release;
   std::string resolve;
+  std::string receive;  ///< Marks the new ones of some events as seen.
+  std::string seen;     ///< What is known of events that were not marked.
+  std::string advance;
+  std::string purge_records;
+  std::string purge_inbox;
 };
-
-/// Makes the transaction uncommittable on the server. Always fails, with SQLSTATE 22P02.
-inline constexpr const char* poison =
-    "SELECT CAST('idem: this record is not held any more, so its transaction must roll back' AS integer)";
 
 }  // namespace idem::inline v0::postgres

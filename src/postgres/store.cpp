@@ -178,14 +178,6 @@ Look look_at(const Statements& statements, pqxx::dbtransaction& tx, const Key& k
   return read_look(run(tx, filled(statements.find, {Literal{hash_key(key).id}})), key);
 }
 
-void make_uncommittable(pqxx::dbtransaction& tx) {
-  try {
-    run(tx, poison);
-  } catch (const std::exception& failure) {
-    if (sqlstate(failure) != "22P02") throw;
-  }
-}
-
 // Tells how the record was lost, having made sure that nothing of the transaction can commit: a caller who swallows
 // the exception must not commit business writes whose record belongs to another.
 [[noreturn]] void lose(pqxx::dbtransaction& tx, const std::optional<Record>& found, const Holder& holder) {

@@ -1,31 +1,28 @@
 // PostgreSQL runs the suite that every store runs.
 #include <memory>
-#include <pqxx/pqxx>
-#include <utility>
 
 #include "idem/testing/store_conformance.hpp"
 #include "postgres/test_database.hpp"
+#include "postgres/test_unit.hpp"
 
 namespace idem::postgres_test {
 namespace {
 
 struct Unit {
   explicit Unit(const TestDatabase& database)
-      : connection{database.connect()},
-        tx{std::make_unique<pqxx::work>(*connection)},
-        held{std::make_unique<postgres::Store>(database.backend().store(*tx))} {}
+      : unit{database}, held{std::make_unique<postgres::Store>(database.backend().store(unit.tx()))} {}
 
   IdempotencyStore& store() { return *held; }
-  void commit() { tx->commit(); }
-  void rollback() { tx->abort(); }
+  void commit() { unit.commit(); }
+  void rollback() { unit.rollback(); }
 
-  std::unique_ptr<pqxx::connection> connection;
-  std::unique_ptr<pqxx::work> tx;
+  TestUnit unit;
   std::unique_ptr<postgres::Store> held;
 };
 
 struct Fixture {
   Unit begin() { return Unit{database}; }
+  static bool keeps_its_snapshot() { return transaction_kind().keeps_its_snapshot(); }
   void advance(std::chrono::milliseconds duration) { database.advance(duration); }
 
   TestDatabase database;

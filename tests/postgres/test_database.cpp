@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <stdexcept>
+#include <utility>
 
 #include "idem/postgres/schema.hpp"
 #include "idem/uuid.hpp"
@@ -34,6 +35,7 @@ TestDatabase::TestDatabase(postgres::BackendOptions options)
 }
 
 TestDatabase::~TestDatabase() {
+  idle_.clear();
   try {
     execute("SET LOCAL client_min_messages = warning; DROP SCHEMA \"" + schema_ + "\" CASCADE");
   } catch (const std::exception&) {
@@ -48,25 +50,52 @@ std::unique_ptr<pqxx::connection> TestDatabase::connect() const {
   return connection;
 }
 
+std::unique_ptr<pqxx::connection> TestDatabase::borrow() const {
+  {
+    const std::scoped_lock lock{mutex_};
+    if (!idle_.empty()) {
+      auto connection = std::move(idle_.back());
+      idle_.pop_back();
+      return connection;
+    }
+  }
+  return connect();
+}
+
+void TestDatabase::give_back(std::unique_ptr<pqxx::connection> connection) const {
+  if (!connection->is_open()) return;
+  const std::scoped_lock lock{mutex_};
+  idle_.push_back(std::move(connection));
+}
+
 void TestDatabase::execute(const std::string& sql) const {
-  const auto connection = connect();
-  pqxx::work tx{*connection};
-  tx.exec(sql);
-  tx.commit();
+  auto connection = borrow();
+  {
+    pqxx::work tx{*connection};
+    tx.exec(sql);
+    tx.commit();
+  }
+  give_back(std::move(connection));
 }
 
 long long TestDatabase::number(const std::string& sql) const {
-  const auto connection = connect();
-  pqxx::work tx{*connection};
-  const pqxx::result rows = tx.exec(sql);
-  return rows[0][0].as<long long>();
+  auto connection = borrow();
+  long long number = 0;
+  {
+    pqxx::work tx{*connection};
+    const pqxx::result rows = tx.exec(sql);
+    number = rows[0][0].as<long long>();
+  }
+  give_back(std::move(connection));
+  return number;
 }
 
 void TestDatabase::advance(std::chrono::milliseconds duration) const {
   const std::string by = std::to_string(duration.count()) + " * interval '1 millisecond'";
   execute("UPDATE idem_record SET lease_until = lease_until - " + by + ", window_until = window_until - " +
           by + ", sent_at = sent_at - " + by + ", created_at = created_at - " + by +
-          ", finished_at = finished_at - " + by + ", expires_at = expires_at - " + by);
+          ", finished_at = finished_at - " + by + ", expires_at = expires_at - " + by +
+          "; UPDATE idem_inbox SET received_at = received_at - " + by + ", keep_until = keep_until - " + by);
 }
 
 void wait_until(const TestDatabase& database, const std::string& sql) {

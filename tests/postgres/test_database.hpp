@@ -3,8 +3,10 @@
 
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <pqxx/pqxx>
 #include <string>
+#include <vector>
 
 #include "idem/postgres/backend.hpp"
 
@@ -25,6 +27,10 @@ class TestDatabase {
   /// A new connection whose search path is this database's schema. Safe from several threads.
   [[nodiscard]] std::unique_ptr<pqxx::connection> connect() const;
 
+  /// One that was given back, or a new one: making one takes longer than most transactions. Safe from several threads.
+  [[nodiscard]] std::unique_ptr<pqxx::connection> borrow() const;
+  void give_back(std::unique_ptr<pqxx::connection> connection) const;
+
   [[nodiscard]] const postgres::Backend& backend() const { return backend_; }
   [[nodiscard]] const std::string& schema() const { return schema_; }
 
@@ -40,6 +46,8 @@ class TestDatabase {
   std::string url_;
   std::string schema_;
   postgres::Backend backend_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<pqxx::connection>> idle_;
 };
 
 /// Waits, without sleeping in between, until `sql` selects true on a connection of its own. Throws after a minute.

@@ -6,9 +6,11 @@
 #include <memory>
 
 #include "idem/clock.hpp"
+#include "idem/memory/inbox_store.hpp"
 #include "idem/memory/lost_commit.hpp"
 #include "idem/memory/store.hpp"
 #include "idem/memory/transaction.hpp"
+#include "idem/retention.hpp"
 #include "idem/transact.hpp"
 
 namespace idem::inline v0::memory {
@@ -16,7 +18,7 @@ namespace idem::inline v0::memory {
 /// A database in memory that gives the answers that PostgreSQL gives, for a service's own tests. It is the
 /// backend too: `execute(db, tx, …)`, `transact(db, [&] { return db.begin(); }, …)`.
 ///
-/// Nothing survives the process, and records past their expiry stay in memory until their key is used again.
+/// Nothing survives the process. What has expired stays in memory until it is used again or purged.
 /// Safe to share between threads; each transaction belongs to one.
 ///
 ///     idem::memory::Database db;
@@ -41,6 +43,17 @@ class Database {
   /// open.
   [[nodiscard]] Store store(TransactionBase& tx) const;
 
+  /// The events that consumers have seen, as `tx` sees and changes them. Throws as store().
+  [[nodiscard]] InboxStore inbox_store(TransactionBase& tx) const;
+
+  /// Makes sure that nothing of `tx` can commit; of a subtransaction, that it must be rolled back. One that is over is left
+  /// alone.
+  void make_uncommittable(TransactionBase& tx) const noexcept;
+
+  /// One transaction's share of purge_records() and purge_inbox(), over everything at once. Rolled back with `tx`.
+  PurgedBatch purge_records(TransactionBase& tx, const PurgeBatch& batch) const;
+  PurgedBatch purge_inbox(TransactionBase& tx, const PurgeBatch& batch) const;
+
   /// What an exception says of the transaction it came from: TransactionConflict is transient, another
   /// idem::Error definite, anything else (CommitLost too) unknown.
   [[nodiscard]] Failure failure_of(const std::exception_ptr& error) const noexcept;
@@ -50,6 +63,9 @@ class Database {
 
   /// How many records are in memory: committed ones, expired ones among them, and those of open transactions.
   [[nodiscard]] std::size_t record_count() const;
+
+  /// The same of the events that consumers have seen.
+  [[nodiscard]] std::size_t inbox_count() const;
 
  private:
   template <class Key, class Value>

@@ -6,8 +6,10 @@
 #include <memory>
 
 #include "idem/observer.hpp"
+#include "idem/postgres/inbox_store.hpp"
 #include "idem/postgres/names.hpp"
 #include "idem/postgres/store.hpp"
+#include "idem/retention.hpp"
 #include "idem/transact.hpp"
 
 namespace pqxx {
@@ -44,6 +46,17 @@ class Backend {
 
   /// One transaction's view of the records. `tx` must outlive it. Sends nothing.
   [[nodiscard]] Store store(pqxx::dbtransaction& tx) const;
+
+  /// One transaction's view of the events that consumers have seen. `tx` must outlive it. Sends nothing.
+  [[nodiscard]] InboxStore inbox_store(pqxx::dbtransaction& tx) const;
+
+  /// Makes sure that nothing of `tx` can commit; of a subtransaction, that it must be rolled back. Sends a statement that
+  /// fails. A transaction that is over is left alone.
+  void make_uncommittable(pqxx::dbtransaction& tx) const noexcept;
+
+  /// One transaction's share of purge_records() and purge_inbox(); a place is a block of the table. Rolled back with `tx`.
+  [[nodiscard]] PurgedBatch purge_records(pqxx::dbtransaction& tx, const PurgeBatch& batch) const;
+  [[nodiscard]] PurgedBatch purge_inbox(pqxx::dbtransaction& tx, const PurgeBatch& batch) const;
 
   /// What `failure` says of the transaction that it came from; see transact().
   [[nodiscard]] Failure failure_of(const std::exception_ptr& failure) const;

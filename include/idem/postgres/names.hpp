@@ -11,6 +11,8 @@ struct Names {
   /// The schema that holds them; empty for the search path's own.
   std::string schema{};
   std::string record = "idem_record";
+  std::string inbox = "idem_inbox";
+  std::string version_guard = "idem_version_guard";
   std::string schema_version = "idem_schema_version";
   std::string key_hash = "idem_key_hash";
 

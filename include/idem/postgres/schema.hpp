@@ -12,7 +12,7 @@ class dbtransaction;
 namespace idem::inline v0::postgres {
 
 /// The schema version that this library reads and writes.
-inline constexpr int schema_version = 1;
+inline constexpr int schema_version = 2;
 
 /// The DDL of every version after `from_version` (0: all of it) as one SQL script, under `names`.
 /// Throws InvalidArgument for a name that cannot be one, or a version that this library does not know.

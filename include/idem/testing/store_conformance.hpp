@@ -20,6 +20,10 @@
 //     unit.commit()    commits; after LeaseLost it must commit nothing, and may say so by throwing
 //     unit.rollback()  rolls back; the destructor does the same where neither was called
 //
+// At a stricter level the fixture also has `bool keeps_its_snapshot()`, which says true: a call or a commit may then throw
+// TransactionConflict where it would have to see what was committed after the unit's beginning, and the suite runs the whole
+// transaction again. A unit's commit() says so too where the store's own exception is another one.
+//
 // Up to 34 units are open at once. The suite calls advance() only while no open unit has written anything, so
 // a store on a server may shift its rows' times back instead of moving a clock. Time may also pass by itself:
 // no test depends on less than a minute of it. Nothing is written but records, so no table of the suite's own

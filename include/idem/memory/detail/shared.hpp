@@ -1,11 +1,13 @@
 // What the transactions of one in-memory database share.
 #pragma once
 
+#include <compare>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,12 +25,32 @@ struct StoredRecord {
   std::uint64_t reserved_in = 0;
 };
 
+// A consumer and its event; a consumer and its entity.
+struct SeenEvent {
+  std::string consumer;
+  std::string source;
+  std::string id;
+  friend auto operator<=>(const SeenEvent&, const SeenEvent&) = default;
+};
+struct GuardedEntity {
+  std::string consumer;
+  std::string entity;
+  friend auto operator<=>(const GuardedEntity&, const GuardedEntity&) = default;
+};
+
+struct Receipt {
+  TimePoint received_at;
+  TimePoint keep_until;
+};
+
 struct Shared {
   explicit Shared(std::shared_ptr<const Clock> its_clock) : clock{std::move(its_clock)} {}
 
   const std::shared_ptr<const Clock> clock;
   std::mutex mutex;  // guards all that follows, and the rows of every table
   Rows<Key, StoredRecord> records;
+  Rows<SeenEvent, Receipt> inbox;
+  Rows<GuardedEntity, std::int64_t> versions;
   std::int64_t last_fence = 0;  // fences grow also while a test's clock stands still
   std::uint64_t last_work = 0;
   std::vector<Work*> waiting;

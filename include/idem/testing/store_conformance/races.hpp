@@ -22,9 +22,13 @@ TYPED_TEST_P(StoreConformance, RaceLoserIsAnsweredWhileTheWinnerIsOpenAndItsTran
   EXPECT_EQ(answer.retry_after, std::chrono::seconds{1});
   this->expect_usable(loser);
   EXPECT_TRUE(this->find(this->key("loser's own")));
-  winner.store().complete(lease, this->answer());
-  winner.commit();
-  expect<Replay>(this->reserve(this->key()));
+  const bool done = this->done([&] {
+    winner.store().complete(lease, this->answer());
+    winner.commit();
+  });
+  const Reservation next = this->reserve(this->key());
+  EXPECT_EQ(std::holds_alternative<Replay>(next), done);
+  EXPECT_EQ(std::holds_alternative<Acquired>(next), !done);
 }
 
 // What the winner asked for cannot be seen yet.
@@ -37,8 +41,11 @@ TYPED_TEST_P(StoreConformance, RaceLoserWithAnotherFingerprintIsInProgressThenMi
   expect<InProgress>(loser.store().reserve(this->key(), this->other_request(), this->options()));
   winner.store().complete(lease, this->answer());
   winner.commit();
-  expect<Mismatch>(loser.store().reserve(this->key(), this->other_request(), this->options()));
-  loser.commit();
+  const bool seen = this->done([&] {
+    expect<Mismatch>(loser.store().reserve(this->key(), this->other_request(), this->options()));
+    loser.commit();
+  });
+  if (!seen) expect<Mismatch>(this->reserve(this->key(), this->other_request()));
 }
 
 TYPED_TEST_P(StoreConformance, RaceLoserAcquiresAfterTheWinnerRolledBack) {
@@ -89,7 +96,7 @@ TYPED_TEST_P(StoreConformance, RaceForALapsedRecordIsAnsweredWhileTheOtherIsOpen
   expect<Mismatch>(loser.store().reserve(this->key("fresh"), this->other_request(), resumable));
   expect<Mismatch>(loser.store().reserve(this->key("not"), this->other_request(), this->options()));
   this->expect_usable(loser);
-  winner.commit();
+  if (!this->done([&] { winner.commit(); })) return;
   expect<InProgress>(this->reserve(this->key("fresh"), this->request(), resumable));
   expect<Unknown>(this->reserve(this->key("not")));
   expect<InProgress>(this->reserve(this->key("expired")));
@@ -132,17 +139,18 @@ TYPED_TEST_P(StoreConformance, RaceOf32ThreadsForOneKeyHasOneWinnerAndNoExceptio
   std::atomic<int> acquired{0};
   std::atomic<int> refused{0};
   const auto thrown = race_errors(32, [&](std::size_t) {
-    auto unit = this->begin();
-    const Reservation reservation = unit.store().reserve(this->key(), this->request(), this->options());
-    if (const auto* won = std::get_if<Acquired>(&reservation)) {
+    const Reservation reservation = this->in_transaction([&](IdempotencyStore& store) {
+      Reservation answer = store.reserve(this->key(), this->request(), this->options());
+      if (const auto* won = std::get_if<Acquired>(&answer)) store.complete(won->lease, this->answer());
+      return answer;
+    });
+    if (std::holds_alternative<Acquired>(reservation)) {
       ++acquired;
-      unit.store().complete(won->lease, this->answer());
     } else {
       EXPECT_TRUE(std::holds_alternative<InProgress>(reservation) ||
                   std::holds_alternative<Replay>(reservation));
       ++refused;
     }
-    unit.commit();
   });
   EXPECT_TRUE(thrown.empty());
   EXPECT_EQ(acquired, 1);
@@ -198,10 +206,8 @@ TYPED_TEST_P(StoreConformance, RaceOfASettlingWithATakeoverHasOneWinner) {
     std::atomic<int> settled{0};
     const auto thrown = race_errors(2, [&](std::size_t index) {
       if (index == 0) {
-        auto unit = this->begin();
         try {
-          unit.store().complete(slow, text_response(200, "slow"));
-          unit.commit();
+          this->complete(slow, text_response(200, "slow"));
           ++settled;
         } catch (const LeaseLost&) {
           // The other one was first.
@@ -228,15 +234,17 @@ TYPED_TEST_P(StoreConformance, RaceOf16ThreadsOver10KeysHasOneWinnerEach) {
     for (std::size_t i = 0; i < keys; ++i) {
       const std::size_t n = (i + index) % keys;
       const Key key = this->key("k" + std::to_string(n));
-      auto unit = this->begin();
-      const Reservation reservation = unit.store().reserve(key, this->request(), this->options());
-      if (const auto* won = std::get_if<Acquired>(&reservation)) {
-        ++acquired[n];
-        unit.store().complete(won->lease, text_response(200, key.value));
-      } else if (const auto* replay = std::get_if<Replay>(&reservation)) {
+      const Reservation reservation = this->in_transaction([&](IdempotencyStore& store) {
+        Reservation answer = store.reserve(key, this->request(), this->options());
+        if (const auto* won = std::get_if<Acquired>(&answer)) {
+          store.complete(won->lease, text_response(200, key.value));
+        }
+        return answer;
+      });
+      if (std::holds_alternative<Acquired>(reservation)) ++acquired[n];
+      if (const auto* replay = std::get_if<Replay>(&reservation)) {
         EXPECT_EQ(body_text(replay->response), key.value);
       }
-      unit.commit();
     }
   });
   EXPECT_TRUE(thrown.empty());

@@ -88,6 +88,37 @@ class StoreConformance : public ::testing::Test {
     return resolution;
   }
 
+  // May a race be refused with TransactionConflict, for the whole transaction to run again?
+  bool keeps_its_snapshot() {
+    if constexpr (requires { fixture_.keeps_its_snapshot(); }) {
+      return fixture_.keeps_its_snapshot();
+    } else {
+      return false;
+    }
+  }
+  // Was `call` done? Not where it was refused so.
+  template <class Call>
+  bool done(const Call& call) {
+    try {
+      call();
+      return true;
+    } catch (const TransactionConflict&) {
+      if (!keeps_its_snapshot()) throw;
+      return false;
+    }
+  }
+  // Calls `call`, a whole transaction, until it is not refused so.
+  template <class Call>
+  auto again_after_conflicts(const Call& call) {
+    for (;;) {
+      try {
+        return call();
+      } catch (const TransactionConflict&) {
+        if (!keeps_its_snapshot()) throw;
+      }
+    }
+  }
+
   auto begin() { return fixture_.begin(); }
   void advance(milliseconds duration) { fixture_.advance(duration); }
 
@@ -95,10 +126,7 @@ class StoreConformance : public ::testing::Test {
 
   Reservation reserve(const Key& key, const Fingerprint& fingerprint = request(),
                       const ReserveOptions& options = StoreConformance::options()) {
-    auto unit = begin();
-    Reservation reservation = unit.store().reserve(key, fingerprint, options);
-    unit.commit();
-    return reservation;
+    return in_transaction([&](IdempotencyStore& store) { return store.reserve(key, fingerprint, options); });
   }
   Lease acquire(const Key& key, const ReserveOptions& options = StoreConformance::options()) {
     return expect_acquired(reserve(key, request(), options), How::fresh).lease;
@@ -135,15 +163,17 @@ class StoreConformance : public ::testing::Test {
 
   template <class Call>
   auto in_transaction(const Call& call) {
-    auto unit = begin();
-    if constexpr (std::is_void_v<std::invoke_result_t<Call, IdempotencyStore&>>) {
-      call(unit.store());
-      unit.commit();
-    } else {
-      auto result = call(unit.store());
-      unit.commit();
-      return result;
-    }
+    return again_after_conflicts([&] {
+      auto unit = begin();
+      if constexpr (std::is_void_v<std::invoke_result_t<Call, IdempotencyStore&>>) {
+        call(unit.store());
+        unit.commit();
+      } else {
+        auto result = call(unit.store());
+        unit.commit();
+        return result;
+      }
+    });
   }
 
   static Response answer() { return {201, {{"Location", "/payments/1"}}, text_response(0, "paid").body}; }
