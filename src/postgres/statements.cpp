@@ -137,6 +137,19 @@ UPDATE {record} AS r
  WHERE r.key_hash = $1::uuid AND r.fence = $2 AND r.attempt = $3::uuid AND r.state = 4
 RETURNING {us:r.expires_at})sql";
 
+// A filter that is not set is folded away by the planner.
+constexpr std::string_view list = R"sql(
+SELECT {us:c.now}, r.principal, r.operation, r.idempotency_key, r.state, r.fence, r.attempt, r.generation, r.downstream,
+       {us:r.created_at}, {us:r.lease_until}, {us:r.expires_at}
+  FROM {clock} CROSS JOIN {record} AS r
+ WHERE CASE r.state WHEN 1 THEN $1 WHEN 2 THEN $2 WHEN 3 THEN $3 ELSE $4 END
+   AND (r.expires_at IS NULL OR r.expires_at > c.now)
+   AND ($5::text IS NULL OR r.principal = $5)
+   AND ($6::text IS NULL OR r.operation = $6)
+   AND ($7::interval IS NULL OR r.created_at <= c.now - $7)
+ ORDER BY r.created_at, r.key_hash
+ LIMIT $8)sql";
+
 // {us:x}: x in microseconds since 1970. {ms:x}: the interval x in milliseconds.
 std::string with_units(std::string text) {
   for (const auto& [mark, factor] : {std::pair{"{us:", "1000000"}, std::pair{"{ms:", "1000"}}) {
@@ -187,5 +200,9 @@ Statements::Statements(const Names& names, Gate gate)
       lapse{render(postgres::lapse, names)},
       release{render(postgres::release, names)},
       resolve{render(postgres::resolve, names)} {}
+
+std::string list_statement(const Names& names) {
+  return render(list, names);
+}
 
 }  // namespace idem::inline v0::postgres

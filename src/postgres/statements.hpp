@@ -32,6 +32,10 @@ struct Statements {
   std::string resolve;
 };
 
+/// The statement of list_records. Its values: is each of the four states asked for; principal, operation and age, or null;
+/// the limit.
+[[nodiscard]] std::string list_statement(const Names& names);
+
 /// Makes the transaction uncommittable on the server. Always fails, with SQLSTATE 22P02.
 inline constexpr const char* poison =
     "SELECT CAST('idem: this record is not held any more, so its transaction must roll back' AS integer)";
