@@ -30,14 +30,14 @@ std::vector<RecordSummary> list_records(pqxx::dbtransaction& tx, const Names& na
                                         const RecordFilter& filter) {
   check(filter);
   const auto asked = [&](State state) {
-    return Literal{filter.states.empty() || std::find(filter.states.begin(), filter.states.end(), state) !=
-                                                filter.states.end()};
+    return Literal{filter.states.empty() ||
+                   std::find(filter.states.begin(), filter.states.end(), state) != filter.states.end()};
   };
-  return read_summaries(run(
-      tx, filled(list_statement(names),
-                 {asked(State::in_progress), asked(State::completed), asked(State::failed),
-                  asked(State::unknown), Literal{tx, filter.principal}, Literal{tx, filter.operation},
-                  Literal{filter.older_than}, Literal{static_cast<std::int64_t>(filter.limit)}})));
+  return read_summaries(
+      run(tx, filled(list_statement(names),
+                     {asked(State::in_progress), asked(State::completed), asked(State::failed),
+                      asked(State::unknown), Literal{tx, filter.principal}, Literal{tx, filter.operation},
+                      Literal{filter.older_than}, Literal{static_cast<std::int64_t>(filter.limit)}})));
 }
 
 }  // namespace idem::inline v0::postgres

@@ -137,17 +137,19 @@ UPDATE {record} AS r
  WHERE r.key_hash = $1::uuid AND r.fence = $2 AND r.attempt = $3::uuid AND r.state = 4
 RETURNING {us:r.expires_at})sql";
 
-// A filter that is not set is folded away by the planner.
+// A filter that is not set is folded away by the planner. The time is not joined as elsewhere: as a value, it is compared
+// while the table is scanned, so that no more rows than the limit are kept, and it can be an index condition.
 constexpr std::string_view list = R"sql(
-SELECT {us:c.now}, r.principal, r.operation, r.idempotency_key, r.state, r.fence, r.attempt, r.generation, r.downstream,
-       {us:r.created_at}, {us:r.lease_until}, {us:r.expires_at}
-  FROM {clock} CROSS JOIN {record} AS r
- WHERE CASE r.state WHEN 1 THEN $1 WHEN 2 THEN $2 WHEN 3 THEN $3 ELSE $4 END
-   AND (r.expires_at IS NULL OR r.expires_at > c.now)
-   AND ($5::text IS NULL OR r.principal = $5)
-   AND ($6::text IS NULL OR r.operation = $6)
-   AND ($7::interval IS NULL OR r.created_at <= c.now - $7)
- ORDER BY r.created_at, r.key_hash
+WITH c AS MATERIALIZED (SELECT clock_timestamp() AS now)
+SELECT {us:(SELECT now FROM c)}, principal, operation, idempotency_key, state, fence, attempt, generation, downstream,
+       {us:created_at}, {us:lease_until}, {us:expires_at}
+  FROM {record}
+ WHERE CASE state WHEN 1 THEN $1 WHEN 2 THEN $2 WHEN 3 THEN $3 ELSE $4 END
+   AND (expires_at IS NULL OR expires_at > (SELECT now FROM c))
+   AND ($5::text IS NULL OR principal = $5)
+   AND ($6::text IS NULL OR operation = $6)
+   AND ($7::interval IS NULL OR created_at <= (SELECT now FROM c) - $7)
+ ORDER BY created_at, key_hash
  LIMIT $8)sql";
 
 // {us:x}: x in microseconds since 1970. {ms:x}: the interval x in milliseconds.

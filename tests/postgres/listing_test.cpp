@@ -54,9 +54,7 @@ class Listing : public ::testing::Test {
   static void complete(IdempotencyStore& store, const Lease& lease) {
     store.complete(lease, text_response(200, ""));
   }
-  static void fail(IdempotencyStore& store, const Lease& lease) {
-    store.fail(lease, text_response(402, ""));
-  }
+  static void fail(IdempotencyStore& store, const Lease& lease) { store.fail(lease, text_response(402, "")); }
   static void mark_unknown(IdempotencyStore& store, const Lease& lease) {
     store.mark_unknown(lease, text_response(202, ""));
   }
