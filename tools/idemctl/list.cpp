@@ -130,7 +130,8 @@ Answer list(Words words) {
   std::string more;
   if (records.size() > limit) {
     records.resize(limit);
-    more = "there are more than these " + std::to_string(limit) + ": narrow the list, or raise --limit";
+    more = "there are more; shown are the oldest " + std::to_string(limit) +
+           ": narrow the list, or raise --limit";
   }
   if (arguments.has("json")) return {.out = json_lines(records), .note = more};
   return {.out = table(records) + (more.empty() ? "" : more + '\n')};
