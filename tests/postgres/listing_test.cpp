@@ -37,16 +37,16 @@ class Listing : public ::testing::Test {
 
   // Reserves `key`, calls `then` with the store and the lease, and commits.
   template <class Then>
-  Lease reserve(const Key& key, const Then& then, const ReserveOptions& options = {}) const {
+  Lease reserve(const Key& key, const Then& then, const ReserveOptions& options = {}) {
     const auto connection = database.connect();
     pqxx::work tx{*connection};
     auto store = database.backend().store(tx);
-    const Lease lease = std::get<Acquired>(store.reserve(key, fingerprint, options)).lease;
+    Lease lease = std::get<Acquired>(store.reserve(key, fingerprint, options)).lease;
     then(store, lease);
     tx.commit();
     return lease;
   }
-  Lease reserve(const Key& key, const ReserveOptions& options = {}) const {
+  Lease reserve(const Key& key, const ReserveOptions& options = {}) {
     return reserve(
         key, [](auto&, const Lease&) {}, options);
   }
@@ -206,11 +206,11 @@ TEST_F(Listing, LeavesOutExpiredRecordsAndKeepsUnsettledOnes) {
 
 TEST_F(Listing, UsesTheNamesGiven) {
   reserve({"p", "op", "k"});
-  database.execute("ALTER TABLE idem_record RENAME TO \"other $1 \"\"name\"\"\"");
+  database.execute(R"(ALTER TABLE idem_record RENAME TO "other $1 ""name""")");
   const auto connection = database.connect();
   pqxx::read_transaction tx{*connection};
   const auto listed =
-      postgres::list_records(tx, {.schema = database.schema(), .record = "other $1 \"name\""});
+      postgres::list_records(tx, {.schema = database.schema(), .record = R"(other $1 "name")"});
   EXPECT_EQ(listed.size(), 1U);
   EXPECT_THROW(static_cast<void>(postgres::list_records(tx, {})), StoredDataError);
 }

@@ -50,16 +50,16 @@ class IdemctlList : public ::testing::Test {
 
   // Reserves `key`, calls `then` with the store and the lease, and commits.
   template <class Then>
-  Lease reserve(const Key& key, const Then& then, const ReserveOptions& options = {}) const {
+  Lease reserve(const Key& key, const Then& then, const ReserveOptions& options = {}) {
     const auto connection = database.connect();
     pqxx::work tx{*connection};
     auto store = database.backend().store(tx);
-    const Lease lease = std::get<Acquired>(store.reserve(key, fingerprint, options)).lease;
+    Lease lease = std::get<Acquired>(store.reserve(key, fingerprint, options)).lease;
     then(store, lease);
     tx.commit();
     return lease;
   }
-  Lease reserve(const Key& key, const ReserveOptions& options = {}) const {
+  Lease reserve(const Key& key, const ReserveOptions& options = {}) {
     return reserve(
         key, [](auto&, const Lease&) {}, options);
   }

@@ -22,11 +22,11 @@ using Options = std::map<std::string, std::string>;
 class IdemctlResolve : public ::testing::Test {
  protected:
   // A record that its holder marked UNKNOWN.
-  Lease make_unknown(const ReserveOptions& options = {}) const {
+  Lease make_unknown(const ReserveOptions& options = {}) {
     const auto connection = database.connect();
     pqxx::work tx{*connection};
     auto store = database.backend().store(tx);
-    const Lease lease = std::get<Acquired>(store.reserve(key, fingerprint, options)).lease;
+    Lease lease = std::get<Acquired>(store.reserve(key, fingerprint, options)).lease;
     store.mark_unknown(lease, text_response(202, "in doubt"));
     tx.commit();
     return lease;

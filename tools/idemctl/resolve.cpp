@@ -36,7 +36,7 @@ idem::NoEffect no_effect_of(const std::string& word) {
 struct Asked {
   idem::Key key;
   idem::Holder holder;
-  idem::State state;
+  idem::State state = idem::State::completed;
   idem::Response response;
   idem::Resolution resolution;
 };
