@@ -1,5 +1,7 @@
 #include "row.hpp"
 
+#include <algorithm>
+
 #include "../hex.hpp"
 #include "idem/error.hpp"
 
@@ -78,6 +80,24 @@ enum Column : int {
   resolved_note,
 };
 
+// The columns of the list statement, in its order.
+namespace listed {
+enum Column : int {
+  now,
+  principal,
+  operation,
+  idempotency_key,
+  state,
+  fence,
+  attempt,
+  generation,
+  downstream,
+  created_at,
+  lease_until,
+  expires_at,
+};
+}  // namespace listed
+
 }  // namespace
 
 Look read_look(const pqxx::result& result, const Key& key) {
@@ -116,6 +136,28 @@ Look read_look(const pqxx::result& result, const Key& key) {
   record.resolved_note = read_text(row[Column::resolved_note]);
   look.record = std::move(record);
   return look;
+}
+
+std::vector<RecordSummary> read_summaries(const pqxx::result& result) {
+  using listed::Column;
+  std::vector<RecordSummary> summaries;
+  summaries.reserve(static_cast<std::size_t>(result.size()));
+  for (const auto& row : result) {
+    const TimePoint now = read_time(row[Column::now]);
+    RecordSummary summary{.key = {row[Column::principal].c_str(), row[Column::operation].c_str(),
+                                  row[Column::idempotency_key].c_str()},
+                          .state = read_state(row[Column::state]),
+                          .holder = {row[Column::fence].as<std::int64_t>(), read_uuid(row[Column::attempt])},
+                          .generation = row[Column::generation].as<std::int64_t>(),
+                          .downstream = read_text(row[Column::downstream]),
+                          .created_at = read_time(row[Column::created_at]),
+                          .lease_until = read_time(row[Column::lease_until]),
+                          .expires_at = read_optional_time(row[Column::expires_at])};
+    summary.age = std::max(now - summary.created_at, std::chrono::microseconds{0});
+    summary.lapsed = summary.state == State::in_progress && summary.lease_until <= now;
+    summaries.push_back(std::move(summary));
+  }
+  return summaries;
 }
 
 std::string encode_headers(const std::vector<Header>& headers) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "idem/postgres/listing.hpp"
 #include "idem/record.hpp"
 #include "pqxx_compat.hpp"
 
@@ -24,6 +25,9 @@ struct Look {
 
 /// Reads the one row of a look. Throws StoredDataError for a value that no version writes, or another key's row.
 [[nodiscard]] Look read_look(const pqxx::result& result, const Key& key);
+
+/// Reads the rows of a list. Throws StoredDataError for a value that no version writes.
+[[nodiscard]] std::vector<RecordSummary> read_summaries(const pqxx::result& result);
 
 // Templates over the field, which is another type in libpqxx 8.
 template <class Field>

@@ -185,6 +185,21 @@ constexpr std::string_view useless_record =
     "state IN (2, 3) AND expires_at <= now() AND created_at <= now() - $4";
 constexpr std::string_view useless_event = "keep_until <= now() AND received_at <= now() - $4";
 
+// A filter that is not set is folded away by the planner. The time is not joined as elsewhere: as a value, it is compared
+// while the table is scanned, so that no more rows than the limit are kept, and it can be an index condition.
+constexpr std::string_view list = R"sql(
+WITH c AS MATERIALIZED (SELECT clock_timestamp() AS now)
+SELECT {us:(SELECT now FROM c)}, principal, operation, idempotency_key, state, fence, attempt, generation, downstream,
+       {us:created_at}, {us:lease_until}, {us:expires_at}
+  FROM {record}
+ WHERE CASE state WHEN 1 THEN $1 WHEN 2 THEN $2 WHEN 3 THEN $3 ELSE $4 END
+   AND (expires_at IS NULL OR expires_at > (SELECT now FROM c))
+   AND ($5::text IS NULL OR principal = $5)
+   AND ($6::text IS NULL OR operation = $6)
+   AND ($7::interval IS NULL OR created_at <= (SELECT now FROM c) - $7)
+ ORDER BY created_at, key_hash
+ LIMIT $8)sql";
+
 // {us:x}: x in microseconds since 1970. {ms:x}: the interval x in milliseconds.
 std::string with_units(std::string text) {
   for (const auto& [mark, factor] : {std::pair{"{us:", "1000000"}, std::pair{"{ms:", "1000"}}) {
@@ -246,5 +261,9 @@ Statements::Statements(const Names& names, Gate gate)
       advance{render(postgres::advance, names)},
       purge_records{render_purge(names, "{record}", useless_record)},
       purge_inbox{render_purge(names, "{inbox}", useless_event)} {}
+
+std::string list_statement(const Names& names) {
+  return render(list, names);
+}
 
 }  // namespace idem::inline v0::postgres

@@ -37,4 +37,8 @@ struct Statements {
   std::string purge_inbox;
 };
 
+/// The statement of list_records. Its values: is each of the four states asked for; principal, operation and age, or null;
+/// the limit.
+[[nodiscard]] std::string list_statement(const Names& names);
+
 }  // namespace idem::inline v0::postgres

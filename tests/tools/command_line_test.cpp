@@ -32,8 +32,9 @@ TEST(IdemctlCommandLine, TellsItsVersion) {
 
 TEST(IdemctlCommandLine, RefusesAnUnknownCommandWithoutRepeatingIt) {
   const std::string message =
-      "the first word must be canonicalize, fingerprint, schema print, schema apply or show; see idemctl "
-      "--help";
+      "the first word must be canonicalize, fingerprint, schema print, schema apply, show, list or resolve; "
+      "see "
+      "idemctl --help";
   expect_refused(run_idemctl({}), message);
   expect_refused(run_idemctl({"postgresql://u:secret@h/d"}), message);
 }

@@ -32,6 +32,22 @@ idemctl schema apply --database-url URL [NAMES]
 idemctl show --database-url URL --principal P --operation OP --key K [--body] [--schema NAME] [--record-table NAME]
     The record of one key, without the response's body; with --body that body alone, byte for byte. Reads only.
 
+idemctl list --database-url URL [--state S]... [--principal P] [--operation OP] [--older-than DURATION] [--limit N]
+             [--json] [--schema NAME] [--record-table NAME]
+    The records that meet every condition, the oldest first: state, age, principal, operation, key; with --json one JSON
+    object a line, with more. S is in_progress, completed, failed or unknown; DURATION is 90s, 15m, 36h, 7d; N is 1000
+    where it is not given. Reads only, but the whole table.
+
+idemctl resolve --database-url URL --principal P --operation OP --key K --fence F --attempt UUID
+                --state completed --status N [--header "Name: value"]... --who W --why TEXT
+                (--generation F | --charged-at TIME) [--yes] [--schema NAME] [--record-table NAME] < BODY
+idemctl resolve ... --state failed ... --no-effect REASON [--yes] ... < BODY
+    Settles an UNKNOWN record with the answer that every retry then gets: this status, these headers, and standard input
+    as the body, byte for byte. Fence, attempt and generation are what show and list print. REASON is stored-decline,
+    void-refuses-later, closed-settlement or operator-decision. TIME is when the charge was made, as RFC 3339 has it.
+    Without --yes it says what it would do and changes nothing: exit code 3. Safe to repeat. Business rows are not
+    touched: a service that keeps such rows resolves in the transaction that also updates them.
+
 NAMES: --schema NAME --record-table NAME --version-table NAME --key-hash-function NAME
     Where the names are not the defaults: the search path's schema, idem_record, idem_schema_version, idem_key_hash.
 
@@ -39,7 +55,8 @@ URL is postgresql://USER@HOST:PORT/DATABASE. Other users of the machine can see 
 to ~/.pgpass.
 
 Exit code 0: done. 1: no such record. 2: bad input or arguments, or it could not be done; standard error then has one
-line that says why, without the input, and standard output has nothing (unless writing there is what failed).
+line that says why, without the input, and standard output has nothing (unless writing there is what failed). 3: it
+would be done, but --yes was not given.
 )";
 
 std::string version() {
@@ -47,30 +64,35 @@ std::string version() {
          std::to_string(IDEM_VERSION_PATCH) + '\n';
 }
 
-std::string answer(Words words) {
+Answer answer(Words words) {
   for (const std::string_view word : words) {
-    if (word == "--help" || word == "-h") return std::string{usage};
+    if (word == "--help" || word == "-h") return {std::string{usage}};
   }
   const auto is = [words](std::size_t at, std::string_view word) {
     return words.size() > at && words[at] == word;
   };
-  if (is(0, "help")) return std::string{usage};
-  if (is(0, "--version")) return version();
-  if (is(0, "canonicalize")) return canonicalize(words.subspan(1));
-  if (is(0, "fingerprint")) return fingerprint(words.subspan(1));
-  if (is(0, "schema") && is(1, "print")) return schema_print(words.subspan(2));
-  if (is(0, "schema") && is(1, "apply")) return schema_apply(words.subspan(2));
+  if (is(0, "help")) return {std::string{usage}};
+  if (is(0, "--version")) return {version()};
+  if (is(0, "canonicalize")) return {canonicalize(words.subspan(1))};
+  if (is(0, "fingerprint")) return {fingerprint(words.subspan(1))};
+  if (is(0, "schema") && is(1, "print")) return {schema_print(words.subspan(2))};
+  if (is(0, "schema") && is(1, "apply")) return {schema_apply(words.subspan(2))};
   if (is(0, "schema")) throw Failure{"after schema comes print or apply; see idemctl --help"};
-  if (is(0, "show")) return show(words.subspan(1));
+  if (is(0, "show")) return {show(words.subspan(1))};
+  if (is(0, "list")) return list(words.subspan(1));
+  if (is(0, "resolve")) return resolve(words.subspan(1));
   throw Failure{
-      "the first word must be canonicalize, fingerprint, schema print, schema apply or show; see idemctl "
-      "--help"};
+      "the first word must be canonicalize, fingerprint, schema print, schema apply, show, list or resolve; "
+      "see "
+      "idemctl --help"};
 }
 
 int run(Words words) noexcept {
   try {
-    write_output(answer(words));
-    return 0;
+    const Answer done = answer(words);
+    write_output(done.out);
+    if (!done.note.empty()) write_error(done.note);
+    return done.exit_code;
   } catch (const NotFound& failure) {
     write_error(failure.what());
     return 1;

@@ -1,9 +1,3 @@
-#include <openssl/sha.h>
-
-#include <array>
-#include <span>
-#include <string_view>
-
 #include "arguments.hpp"
 #include "commands.hpp"
 #include "database.hpp"
@@ -15,31 +9,6 @@
 
 namespace idemctl {
 namespace {
-
-std::string_view name_of(idem::State state) {
-  switch (state) {
-    case idem::State::in_progress:
-      return "IN_PROGRESS";
-    case idem::State::completed:
-      return "COMPLETED";
-    case idem::State::failed:
-      return "FAILED";
-    case idem::State::unknown:
-      return "UNKNOWN";
-  }
-  return "?";
-}
-
-std::string sha256(std::span<const std::byte> bytes) {
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> hash{};
-  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), hash.data());
-  std::string hex;
-  for (const unsigned char byte : hash) {
-    hex += "0123456789abcdef"[byte >> 4];
-    hex += "0123456789abcdef"[byte & 0x0f];
-  }
-  return hex;
-}
 
 std::string yes_or_no(bool value) {
   return value ? "yes" : "no";
@@ -82,8 +51,7 @@ std::string describe(const idem::Record& record) {
     for (const idem::Header& header : record.response->headers) {
       add("response header", printable(header.name + ": " + header.value));
     }
-    const auto& body = record.response->body;
-    add("response body", std::to_string(body.size()) + " bytes, sha256 " + sha256(body));
+    add("response body", size_and_hash(record.response->body));
   }
   add("created at", printable(record.created_at));
   add("finished at", or_dash(record.finished_at));

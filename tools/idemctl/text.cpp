@@ -1,8 +1,13 @@
 #include "text.hpp"
 
+#include <openssl/sha.h>
+
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstdint>
 
+#include "hex.hpp"
 #include "utf8.hpp"
 
 namespace idemctl {
@@ -55,6 +60,26 @@ std::string printable(idem::TimePoint time) {
          padded(unsigned{date.day()}, 2) + 'T' + padded(clock.hours().count(), 2) + ':' +
          padded(clock.minutes().count(), 2) + ':' + padded(clock.seconds().count(), 2) + '.' +
          padded(clock.subseconds().count(), 6) + 'Z';
+}
+
+std::string_view name_of(idem::State state) {
+  switch (state) {
+    case idem::State::in_progress:
+      return "IN_PROGRESS";
+    case idem::State::completed:
+      return "COMPLETED";
+    case idem::State::failed:
+      return "FAILED";
+    case idem::State::unknown:
+      return "UNKNOWN";
+  }
+  return "?";
+}
+
+std::string size_and_hash(std::span<const std::byte> body) {
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> hash{};
+  SHA256(reinterpret_cast<const unsigned char*>(body.data()), body.size(), hash.data());
+  return std::to_string(body.size()) + " bytes, sha256 " + idem::to_hex(std::as_bytes(std::span{hash}));
 }
 
 }  // namespace idemctl

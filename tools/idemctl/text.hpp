@@ -1,11 +1,13 @@
 // Stored values as text for a terminal.
 #pragma once
 
-#include <chrono>
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "idem/clock.hpp"
+#include "idem/record.hpp"
 
 namespace idemctl {
 
@@ -15,5 +17,11 @@ namespace idemctl {
 
 /// A time in UTC, to the microsecond: 2026-01-31T12:00:00.000000Z.
 [[nodiscard]] std::string printable(idem::TimePoint time);
+
+/// A state's name in the documents: IN_PROGRESS.
+[[nodiscard]] std::string_view name_of(idem::State state);
+
+/// What may be told of a body: "3 bytes, sha256 ba78…".
+[[nodiscard]] std::string size_and_hash(std::span<const std::byte> body);
 
 }  // namespace idemctl

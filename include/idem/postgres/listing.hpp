@@ -1,0 +1,67 @@
+// The records of a table as a list, for operators and dashboards.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "idem/clock.hpp"
+#include "idem/key.hpp"
+#include "idem/postgres/names.hpp"
+#include "idem/record.hpp"
+
+namespace pqxx {
+class dbtransaction;
+}
+
+namespace idem::inline v0::postgres {
+
+/// A record in a list: without its fingerprint and its response.
+struct RecordSummary {
+  Key key;
+  State state = State::in_progress;
+  Holder holder{};
+  std::int64_t generation = 0;
+  std::optional<std::string> downstream{};
+  TimePoint created_at{};
+  TimePoint lease_until{};
+  /// Set in COMPLETED and FAILED.
+  std::optional<TimePoint> expires_at{};
+  /// Since `created_at`, by the server's clock; never negative.
+  std::chrono::microseconds age{0};
+  /// IN_PROGRESS, and its lease has ended by the server's clock.
+  bool lapsed = false;
+
+  /// Did a later attempt take the record over from the first?
+  [[nodiscard]] bool taken_over() const noexcept { return holder.fence != generation; }
+};
+
+/// Which records are listed: those that meet every condition that is set.
+struct RecordFilter {
+  /// Empty: each state.
+  std::vector<State> states{};
+  std::optional<std::string> principal{};
+  std::optional<std::string> operation{};
+  /// Created at least this long ago, by the server's clock. 0 to ten years.
+  std::optional<std::chrono::milliseconds> older_than{};
+  /// At most so many records: 1 to 1,000,000. They are held in memory, under 2 KiB each. For "are there more?" ask for
+  /// one more than you show.
+  std::size_t limit = 1000;
+};
+
+/// Lists the records that `filter` selects, the oldest `created_at` first, as the caller's transaction sees them. A
+/// settled record that has expired is absent, as for `find`. Changes and locks nothing, so a rollback changes nothing.
+///
+/// One statement. No index serves it: it reads the whole table once and keeps the `limit` oldest, so its cost grows with
+/// the table. For operators and dashboards, never for each request. Where `older_than` is set, the server may use the
+/// BRIN index on `created_at` to leave out younger pages.
+///
+/// Throws InvalidArgument for a limit or a text out of bounds, before anything is sent; StoredDataError where the tables
+/// are missing; TransactionClosed outside an open transaction; and what the database throws.
+[[nodiscard]] std::vector<RecordSummary> list_records(pqxx::dbtransaction& tx, const Names& names,
+                                                      const RecordFilter& filter = {});
+
+}  // namespace idem::inline v0::postgres
