@@ -1,6 +1,7 @@
 // Faults that are here on purpose: an explorer that does not find them proves nothing.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <iostream>
 
 #include "idem/fingerprint.hpp"
@@ -57,34 +58,38 @@ TEST_F(PlantedFault, ACheckThenInsertIsFound) {
                                   .has_record = false}));
 }
 
-// Settles whatever attempt holds the record.
+// Settles what is open, whoever holds it.
 Step complete_without_the_fence() {
-  return {
-      "complete",
-      [](Session& session, Event& event) {
-        pqxx::dbtransaction& tx = session.transaction();
-        const Response response = answer_of(session, session.lease->generation);
-        const std::string headers = "generation:" + std::to_string(session.lease->generation) + "\n";
-        tx.exec("UPDATE idem_record SET state = 2, response_status = 201, response_headers = convert_to(" +
-                tx.quote(headers) + ", 'UTF8'), response_body = convert_to(" +
-                tx.quote(std::string{body_text(response)}) +
-                ", 'UTF8'), finished_at = clock_timestamp(), expires_at = clock_timestamp() + retention "
-                "WHERE idempotency_key = " +
-                tx.quote(session.key().value));
-        event.settled = {session.lease->generation, State::completed, response};
-      },
-      pay().when};
+  const auto run = [](Session& session, Event& event) {
+    pqxx::dbtransaction& tx = session.transaction();
+    const std::int64_t generation = session.lease->generation;
+    const Response response = answer_of(session, generation);
+    const pqxx::result rows = tx.exec(
+        "UPDATE idem_record SET state = 2, response_status = 201, response_headers = "
+        "convert_to('generation:" +
+        std::to_string(generation) + "\n', 'UTF8'), response_body = convert_to(" +
+        tx.quote(std::string{body_text(response)}) +
+        ", 'UTF8'), finished_at = clock_timestamp(), expires_at = clock_timestamp() + retention "
+        "WHERE idempotency_key = " +
+        tx.quote(session.key().value) + " AND state IN (1, 4)");
+    if (rows.affected_rows() == 0) {
+      session.rollback();
+      event.answer = "lost";
+    } else {
+      event.settled = {generation, State::completed, response};
+    }
+  };
+  return {"complete", run, pay().when};
 }
 
 TEST_F(PlantedFault, ASettlementThatDoesNotMatchTheFenceIsFound) {
-  const ReserveOptions resumable{.resumable = true,
-                                 .downstream = deduplicates_for("acquirer", std::chrono::hours{1})};
-  const std::vector<Step> slow{reserve(resumable),           lapse(), commit(), pay(),
-                               complete_without_the_fence(), commit()};
-  const std::vector<Step> next{reserve(resumable), pay(), complete_without_the_fence(), commit()};
+  const std::vector<Step> slow{
+      reserve(), lapse(), mark_unknown(), commit(), pay(), complete_without_the_fence(), commit()};
+  const std::vector<Step> operator_then_time{find(), resolve(State::failed), commit(), expire()};
+  const std::vector<Step> next{reserve(), commit(), pay(), complete_without_the_fence(), commit()};
   expect_found(explore(database, {.name = "planted: a settlement that does not match the fence",
-                                  .sessions = {slow, next},
-                                  .prefix = {0, 0, 0}}));
+                                  .sessions = {slow, operator_then_time, next},
+                                  .prefix = {0, 0, 0, 0, 1, 1, 1, 1}}));
 }
 
 }  // namespace
