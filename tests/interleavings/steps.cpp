@@ -4,12 +4,9 @@
 #include <utility>
 
 #include "idem/fingerprint.hpp"
-#include "idem/postgres/store.hpp"
 
 namespace idem::interleavings {
 namespace {
-
-using postgres::Store;
 
 Fingerprint fingerprint_of(const std::string& body) {
   return Fingerprinter{}({.method = "POST", .operation = "pay", .query = {}, .body = body});
@@ -19,7 +16,7 @@ bool holds(const Session& session) {
   return session.holds();
 }
 
-Step with_lease(std::string name, std::function<void(Session&, Event&, const Lease&)> run) {
+Step with_lease(std::string name, const std::function<void(Session&, Event&, const Lease&)>& run) {
   return {std::move(name), [run](Session& session, Event& event) { run(session, event, *session.lease); },
           holds};
 }
