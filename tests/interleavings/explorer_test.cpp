@@ -39,8 +39,7 @@ TEST_F(Explorer, BeginsEachScheduleWithThePrefix) {
       explore(database, {"a prefix of two steps", {{look, look, look}, {look, look}}, {0, 1}}).schedules, 3U);
 }
 
-// Of the six orders of touch-commit and touch-commit, the four in which one touches while the other has not committed
-// are two: the one who waits cannot go on before the other's commit.
+// Four of the six orders let both touch before one commits; as the second has to wait, two are left of those.
 TEST_F(Explorer, WhoWaitsIsNotChosenUntilTheOtherCommits) {
   EXPECT_EQ(
       explore(database, {"two sessions that touch one row", {{touch(1), commit()}, {touch(1), commit()}}})
