@@ -10,10 +10,38 @@
 
 namespace idem::inline v0 {
 
-/// What a duplicate gets while the first transaction is still open.
-enum class OnInFlight {
-  refuse,  ///< `InProgress`, at once. Nothing waits, no connection is held.
+/// What a duplicate gets while somebody else holds the key. A value; equal where its time is.
+class OnInFlight {
+ public:
+  /// `InProgress`, at once. Nothing waits, no connection is held.
+  static const OnInFlight refuse;
+
+  /// The answer as soon as there is one, and `InProgress` where there is none within `longest`: more than 0, at most an hour.
+  ///
+  /// Looks again and again, at growing intervals up to 50 ms, in the caller's transaction, which is held open with its
+  /// connection meanwhile: no setting is changed, no lock is waited for, and no error comes of it. Under REPEATABLE READ and
+  /// SERIALIZABLE nothing new can be seen, so a record that was committed in progress is answered at once, and an uncommitted
+  /// one that is committed meanwhile is a TransactionConflict: run the whole transaction again, for its answer.
+  [[nodiscard]] static constexpr OnInFlight wait(std::chrono::milliseconds longest) {
+    return OnInFlight{longest};
+  }
+
+  /// 0 for refuse.
+  [[nodiscard]] constexpr std::chrono::milliseconds longest() const noexcept { return longest_; }
+  [[nodiscard]] constexpr bool waits() const noexcept { return waits_; }
+
+  friend bool operator==(const OnInFlight&, const OnInFlight&) = default;
+
+ private:
+  constexpr OnInFlight() noexcept = default;
+  constexpr explicit OnInFlight(std::chrono::milliseconds longest) noexcept
+      : waits_{true}, longest_{longest} {}
+
+  bool waits_ = false;
+  std::chrono::milliseconds longest_{0};
 };
+
+inline constexpr OnInFlight OnInFlight::refuse{};
 
 /// The system that a command calls outside the database, and what it promises about repeated calls.
 struct Downstream {
@@ -50,7 +78,7 @@ struct ReserveOptions {
   std::chrono::milliseconds retention{std::chrono::hours{72}};
   /// How long duplicates may still arrive, where the caller states it. Checked against the retention.
   std::optional<std::chrono::milliseconds> horizon{};
-  /// What a duplicate gets while the first transaction is open; default refuse.
+  /// What a duplicate gets while somebody else holds the key; default refuse.
   OnInFlight on_in_flight = OnInFlight::refuse;
   /// May another attempt resume this command after the lease lapsed? Needs a downstream. Default false: a lapsed
   /// record then becomes UNKNOWN, never a second run.

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <initializer_list>
 #include <string>
+#include <thread>
 
+#include "../patience.hpp"
 #include "idem/error.hpp"
 #include "idem/memory/detail/shared.hpp"
 #include "idem/state_table.hpp"
@@ -39,6 +41,11 @@ class Call {
   void write_reserved(Record record) { write({std::move(record), work_.number()}); }
   void remove(const Key& key) { shared_.records.write(work_, key, nullptr); }
   void wait_for(const Work& other) { work_.wait_for(lock_, other); }
+  void pause(std::chrono::nanoseconds duration) {
+    lock_.unlock();
+    std::this_thread::sleep_for(duration);
+    lock_.lock();
+  }
 
   // The record, if it is held under `holder` in one of `states`, once no other transaction holds its row.
   // Otherwise the transaction is spoiled, so that a caller who swallows the exception commits nothing.
@@ -127,6 +134,15 @@ TimePoint settle(Call& call, detail::StoredRecord stored, State state, const Res
 
 Reservation Store::do_reserve(const Key& key, const Fingerprint& fingerprint, const ReserveOptions& options) {
   Call call{level_};
+  idem::detail::Patience patience{options.on_in_flight};
+  // Whether to look again, after a while.
+  const auto waited = [&] {
+    if (!options.on_in_flight.waits()) return false;
+    const auto pause = patience.next();
+    if (pause == pause.zero()) return false;
+    call.pause(pause);
+    return true;
+  };
   for (;;) {
     const TimePoint now = call.now();
     const Stored stored = call.find(key);
@@ -144,6 +160,7 @@ Reservation Store::do_reserve(const Key& key, const Fingerprint& fingerprint, co
           case Verdict::mismatch:
             return Mismatch{};
           case Verdict::in_progress:
+            if (waited()) continue;
             return InProgress{retry_after(found.lease_until - now)};
           case Verdict::resume_own:
             return reserve_again(call, found, How::again, options, now);
@@ -160,8 +177,11 @@ Reservation Store::do_reserve(const Key& key, const Fingerprint& fingerprint, co
       }
     }
     // Another open transaction made the record, or is changing what would be written here.
-    if (!options.attempt) return InProgress{retry_after(options.lease)};
-    call.wait_for(*other);
+    if (options.attempt) {
+      call.wait_for(*other);
+    } else if (!waited()) {
+      return InProgress{retry_after(options.lease)};
+    }
   }
 }
 

@@ -114,11 +114,14 @@ int install_schema(pqxx::dbtransaction& tx, const Names& names) {
         ", but the record table is not there: give another record table its own version table, or "
         "remove the row"};
   }
-  if (found == 0 && has_record) {
+  const bool has_others =
+      exists(tx, "to_regclass", quoted.inbox) || exists(tx, "to_regclass", quoted.version_guard);
+  if ((found == 0 && has_record) || (found < 2 && has_others)) {
     // The catalogue is always read as it is now; the version only as this transaction's snapshot shows it.
     throw TransactionConflict{
-        "the record table is there and its version is not to be seen: another process has just "
-        "installed it, or something else made it"};
+        "a table is there whose version is not to be seen: another process has just installed it, or it is "
+        "another "
+        "installation's, which needs names of its own"};
   }
   for (int version = found; version < schema_version; ++version) {
     run(tx, renamed(embedded_sql[version].text, quoted));

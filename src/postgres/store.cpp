@@ -2,9 +2,11 @@
 
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "../patience.hpp"
 #include "configuration.hpp"
 #include "idem/error.hpp"
 #include "idem/key_hash.hpp"
@@ -29,7 +31,7 @@ std::optional<std::chrono::milliseconds> window_of(const std::optional<Downstrea
   return downstream->window;
 }
 
-/// One call of reserve: looks, judges and writes until one answer holds.
+/// One call of reserve: looks, judges and writes until one answer holds; waits, where that is asked for.
 class Reserving {
  public:
   Reserving(const Configuration& configuration, pqxx::dbtransaction& tx, const Key& key,
@@ -49,6 +51,20 @@ class Reserving {
     if (waits() && !statements_.wait_for_gate.empty()) {
       postgres::run(tx_, filled(statements_.wait_for_gate, {Literal{lock_}}));
     }
+    idem::detail::Patience patience{options_.on_in_flight};
+    for (;;) {
+      Reservation answer = ask();
+      if (!std::holds_alternative<InProgress>(answer) || !options_.on_in_flight.waits()) return answer;
+      if (seen_in_progress_ && keeps_its_snapshot()) return answer;
+      const auto pause = patience.next();
+      if (pause == pause.zero()) return answer;
+      std::this_thread::sleep_for(pause);
+    }
+  }
+
+ private:
+  Reservation ask() {
+    seen_in_progress_ = false;
     // Each further round follows a change that somebody else committed meanwhile.
     constexpr int most_rounds = 100;
     for (int round = 0; round < most_rounds; ++round) {
@@ -65,7 +81,12 @@ class Reserving {
     throw TransactionConflict{"the key's record changed under every try: run the whole transaction again"};
   }
 
- private:
+  [[nodiscard]] bool keeps_its_snapshot() const {
+    const pqxx::result rows = postgres::run(tx_, "SELECT current_setting('transaction_isolation')");
+    const auto level = rows[0][0].as<std::string>();
+    return level == "repeatable read" || level == "serializable";
+  }
+
   // Settling an own lost COMMIT means waiting for the old transaction, which may still be committing.
   [[nodiscard]] bool waits() const { return options_.attempt.has_value(); }
 
@@ -89,6 +110,7 @@ class Reserving {
       case Verdict::mismatch:
         return Mismatch{};
       case Verdict::in_progress:
+        seen_in_progress_ = true;
         return InProgress{retry_after(found.lease_until - look.now)};
       case Verdict::leave_unknown:
       case Verdict::unknown:
@@ -172,6 +194,7 @@ class Reserving {
   Uuid attempt_;
   std::optional<Holder> passed_over_;
   TimePoint passed_over_lease_;
+  bool seen_in_progress_ = false;  // a committed record, under a live lease
 };
 
 Look look_at(const Statements& statements, pqxx::dbtransaction& tx, const Key& key) {

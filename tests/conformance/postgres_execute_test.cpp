@@ -1,11 +1,11 @@
 // execute and transact on PostgreSQL.
 #include <atomic>
-#include <memory>
 #include <pqxx/pqxx>
 #include <string>
 
 #include "conformance/execute_conformance.hpp"
 #include "postgres/test_database.hpp"
+#include "postgres/test_unit.hpp"
 
 namespace idem::conformance {
 namespace {
@@ -15,25 +15,23 @@ enum class Loss { none, not_applied, applied };
 // Owns its connection, as it must where one can be lost.
 class Unit {
  public:
-  Unit(const postgres_test::TestDatabase& database, Loss loss)
-      : connection_{database.connect()}, work_{std::make_unique<pqxx::work>(*connection_)}, loss_{loss} {}
+  Unit(const postgres_test::TestDatabase& database, Loss loss) : unit_{database}, loss_{loss} {}
 
-  pqxx::work& transaction() { return *work_; }
+  pqxx::dbtransaction& transaction() { return unit_.tx(); }
   void commit() {
-    if (loss_ == Loss::not_applied) work_->abort();
-    if (loss_ != Loss::not_applied) work_->commit();
+    if (loss_ == Loss::not_applied) unit_.rollback();
+    if (loss_ != Loss::not_applied) unit_.commit();
     if (loss_ != Loss::none) throw pqxx::in_doubt_error{"the connection was lost"};
   }
 
  private:
-  std::unique_ptr<pqxx::connection> connection_;
-  std::unique_ptr<pqxx::work> work_;
+  postgres_test::TestUnit unit_;
   Loss loss_;
 };
 
 class PostgresFixture {
  public:
-  using Tx = pqxx::work;
+  using Tx = pqxx::dbtransaction;
 
   PostgresFixture() { database_.execute("CREATE TABLE payment (id text PRIMARY KEY)"); }
 

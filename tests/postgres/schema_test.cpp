@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <fstream>
+#include <iterator>
 #include <pqxx/pqxx>
 #include <string>
 #include <vector>
@@ -21,6 +23,16 @@ Fingerprint some_fingerprint() {
   return Fingerprinter{}({.method = "POST", .operation = "op", .query = {}, .body = "{}"});
 }
 
+// Beside the ones that a TestDatabase has.
+postgres::Names other_names(const std::string& schema) {
+  return {.schema = schema,
+          .record = "r2",
+          .inbox = "i2",
+          .version_guard = "g2",
+          .schema_version = "v2",
+          .key_hash = "h2"};
+}
+
 TEST(Schema, InstallsOnceAndIsSafeToRepeat) {
   const TestDatabase database;
   const auto connection = database.connect();
@@ -31,15 +43,16 @@ TEST(Schema, InstallsOnceAndIsSafeToRepeat) {
 
 TEST(Schema, RolledBackInstallsNothing) {
   const TestDatabase database;
-  const postgres::Names other{
-      .schema = database.schema(), .record = "r2", .schema_version = "v2", .key_hash = "h2"};
+  const postgres::Names other = other_names(database.schema());
   const auto connection = database.connect();
   {
     pqxx::work tx{*connection};
     EXPECT_EQ(postgres::install_schema(tx, other), 0);
   }
   pqxx::work tx{*connection};
-  EXPECT_TRUE(tx.exec("SELECT to_regclass('r2') IS NULL AND to_regclass('v2') IS NULL")[0][0].as<bool>());
+  const pqxx::result rows = tx.exec(
+      "SELECT coalesce(to_regclass('r2'), to_regclass('i2'), to_regclass('g2'), to_regclass('v2')) IS NULL");
+  EXPECT_TRUE(rows[0][0].as<bool>());
 }
 
 TEST(Schema, OneOfManyInstallersInstallsAndTheOthersSucceed) {
@@ -68,17 +81,20 @@ TEST(Schema, AnotherRecordTableNeedsAVersionTableOfItsOwn) {
   const TestDatabase database;
   const auto connection = database.connect();
   pqxx::work tx{*connection};
-  postgres::Names names{.schema = database.schema(), .record = "other", .key_hash = "other_hash"};
+  postgres::Names names = other_names(database.schema());
+  names.schema_version = postgres::Names{}.schema_version;
   EXPECT_THROW(postgres::install_schema(tx, names), StoredDataError);
-  names.schema_version = "other_version";
+  names = other_names(database.schema());
+  names.inbox = postgres::Names{}.inbox;
+  EXPECT_THROW(postgres::install_schema(tx, names), TransactionConflict);
+  names = other_names(database.schema());
   EXPECT_EQ(postgres::install_schema(tx, names), 0);
   EXPECT_EQ(postgres::install_schema(tx, names), postgres::schema_version);
 }
 
 TEST(Schema, AnInstallerWhoseSnapshotIsOlderThanTheTablesTriesAgain) {
   const TestDatabase database;
-  const postgres::Names names{
-      .schema = database.schema(), .record = "r2", .schema_version = "v2", .key_hash = "h2"};
+  const postgres::Names names = other_names(database.schema());
   const auto late = database.connect();
   const auto early = database.connect();
   database.execute("CREATE TABLE v2 (version integer PRIMARY KEY, installed_at timestamptz DEFAULT now())");
@@ -93,6 +109,29 @@ TEST(Schema, AnInstallerWhoseSnapshotIsOlderThanTheTablesTriesAgain) {
   old.abort();
   pqxx::transaction<pqxx::repeatable_read> again{*late};
   EXPECT_EQ(postgres::install_schema(again, names), postgres::schema_version);
+}
+
+std::string file(const std::string& path) {
+  std::ifstream in{path, std::ios::binary};
+  return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+TEST(Schema, AnUpgradeFromVersion1KeepsTheRecords) {
+  const TestDatabase database;
+  database.execute(
+      "DROP TABLE idem_inbox, idem_version_guard, idem_record, idem_schema_version; DROP FUNCTION "
+      "idem_key_hash");
+  database.execute(file(IDEM_SQL_FOLDER "/0001_record.sql"));
+  const Key key{"p", "o", "k"};
+  const auto connection = database.connect();
+  pqxx::work tx{*connection};
+  auto store = database.backend().store(tx);
+  store.complete(std::get<Acquired>(store.reserve(key, some_fingerprint())).lease,
+                 text_response(200, "done"));
+  EXPECT_EQ(postgres::install_schema(tx, {.schema = database.schema()}), 1);
+  EXPECT_EQ(body_text(std::get<Replay>(store.reserve(key, some_fingerprint())).response), "done");
+  EXPECT_EQ(database.backend().inbox_store(tx).advance("c", "entity", 1), Versioned::applied);
+  EXPECT_EQ(tx.exec("SELECT count(*) FROM idem_schema_version")[0][0].as<int>(), postgres::schema_version);
 }
 
 TEST(Schema, ThePrintedScriptInstallsTheSame) {
@@ -112,6 +151,8 @@ TEST(Schema, ThePrintedScriptInstallsTheSame) {
 TEST(Schema, EveryNameMayNeedQuoting) {
   const postgres::Names names{.schema = "Sch\"ema '$1' {record}",
                               .record = "Records; DROP TABLE x --$2 $$ $sql$ {clock}",
+                              .inbox = "in\"box {purged}$1",
+                              .version_guard = "gu'ard {useless} $3",
                               .schema_version = "ver'sion\"",
                               .key_hash = "h\xc3\xa4sh $9"};
   const TestDatabase database{{.names = {}}};
@@ -124,6 +165,14 @@ TEST(Schema, EveryNameMayNeedQuoting) {
   const auto lease = std::get<Acquired>(store.reserve(key, some_fingerprint())).lease;
   store.complete(lease, text_response(200, "done"));
   EXPECT_EQ(body_text(std::get<Replay>(store.reserve(key, some_fingerprint())).response), "done");
+  auto inbox = backend.inbox_store(tx);
+  const EventIdentity event{"s", "e", std::nullopt};
+  EXPECT_EQ(inbox.receive("c", {&event, 1}, {.unknown_age = UnknownAge::apply}).front(), Delivery::applied);
+  EXPECT_EQ(inbox.receive("c", {&event, 1}, {}).front(), Delivery::duplicate);
+  EXPECT_EQ(inbox.advance("c", "entity", 1), Versioned::applied);
+  const PurgeBatch everything{.most_rows = 10, .places = 1000};
+  EXPECT_TRUE(backend.purge_records(tx, everything).at_end);
+  EXPECT_TRUE(backend.purge_inbox(tx, everything).at_end);
   EXPECT_EQ(postgres::install_schema(tx, names), postgres::schema_version);
 }
 

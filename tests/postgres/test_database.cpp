@@ -6,6 +6,7 @@
 
 #include "idem/postgres/schema.hpp"
 #include "idem/uuid.hpp"
+#include "postgres/transaction_kind.hpp"
 
 namespace idem::postgres_test {
 namespace {
@@ -47,6 +48,8 @@ std::unique_ptr<pqxx::connection> TestDatabase::connect() const {
   auto connection = std::make_unique<pqxx::connection>(url_);
   pqxx::nontransaction session{*connection};
   session.exec("SET search_path = \"" + schema_ + "\"");
+  const std::string& isolation = transaction_kind().isolation;
+  if (!isolation.empty()) session.exec("SET default_transaction_isolation = " + session.quote(isolation));
   return connection;
 }
 

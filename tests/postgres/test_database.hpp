@@ -24,7 +24,8 @@ class TestDatabase {
   TestDatabase& operator=(const TestDatabase&) = delete;
   ~TestDatabase();
 
-  /// A new connection whose search path is this database's schema. Safe from several threads.
+  /// A new connection whose search path is this database's schema, and whose transactions are of the level that the run asks
+  /// for. Safe from several threads.
   [[nodiscard]] std::unique_ptr<pqxx::connection> connect() const;
 
   /// One that was given back, or a new one: making one takes longer than most transactions. Safe from several threads.

@@ -1,35 +1,14 @@
 #include "postgres/test_unit.hpp"
 
-#include <cstdlib>
 #include <exception>
 #include <utility>
 
 #include "idem/error.hpp"
 
 namespace idem::postgres_test {
-namespace {
-
-std::string environment(const char* name) {
-  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing sets it
-  return value == nullptr ? std::string{} : value;
-}
-
-}  // namespace
-
-const TransactionKind& transaction_kind() {
-  static const TransactionKind kind{environment("IDEM_TEST_ISOLATION"),
-                                    !environment("IDEM_TEST_SUBTRANSACTION").empty()};
-  return kind;
-}
-
 TestUnit::TestUnit(const TestDatabase& database) : database_{&database}, connection_{database.borrow()} {
-  const TransactionKind& kind = transaction_kind();
-  if (!kind.isolation.empty()) {
-    pqxx::nontransaction session{*connection_};
-    session.exec("SET default_transaction_isolation = " + session.quote(kind.isolation));
-  }
   work_ = std::make_unique<pqxx::work>(*connection_);
-  if (kind.in_subtransaction) sub_ = std::make_unique<pqxx::subtransaction>(*work_, "unit");
+  if (transaction_kind().in_subtransaction) sub_ = std::make_unique<pqxx::subtransaction>(*work_, "unit");
 }
 
 TestUnit::~TestUnit() {

@@ -30,12 +30,13 @@
 // is needed.
 //
 // A test's name begins with what it is about: a row of the state table (Row…), a rule (Rule1… to Rule13…, as
-// docs/guarantees.md counts them), an identity, the stored content, or a race. Rule 13, the recovery of
+// docs/guarantees.md counts them), an identity, the stored content, a duplicate that waits (InFlight…), or a race. Rule 13, the recovery of
 // records that nobody retries, is not a store's.
 #pragma once
 
 #include "idem/testing/store_conformance/content.hpp"
 #include "idem/testing/store_conformance/identity.hpp"
+#include "idem/testing/store_conformance/in_flight.hpp"
 #include "idem/testing/store_conformance/races.hpp"
 #include "idem/testing/store_conformance/rules.hpp"
 #include "idem/testing/store_conformance/state_table.hpp"
@@ -121,6 +122,9 @@ REGISTER_TYPED_TEST_SUITE_P(
     IdentityOfARequestIsEveryByteOfItsFingerprint,
     IdentityUnderAnUnknownSchemeIsFingerprintUnavailableNeverMismatch,
     IdentityIsComparedUnderTheRecordsOwnScheme, IdentityInALeaseIsTheStoredFingerprint,
+    InFlightWaitEndsWithTheAnswerOfTheOneThatCommits, InFlightWaitAcquiresWhatIsRolledBack,
+    InFlightWaitThatIsOverIsInProgressAndTheTransactionUsable,
+    InFlightWaitForACommittedReservationEndsWhenItIsSettled, InFlightWaitOfNoTimeOrTooLongIsRefused,
     RaceLoserIsAnsweredWhileTheWinnerIsOpenAndItsTransactionIsUsable,
     RaceLoserWithAnotherFingerprintIsInProgressThenMismatch, RaceLoserAcquiresAfterTheWinnerRolledBack,
     RaceRetryAfterIsNotLongerThanTheLeaseAskedFor, RaceForALapsedRecordIsAnsweredWhileTheOtherIsOpen,

@@ -72,6 +72,11 @@ class StoreConformance : public ::testing::Test {
     resumable.downstream = std::move(downstream);
     return resumable;
   }
+  static ReserveOptions waiting() {
+    ReserveOptions waiting = options();
+    waiting.on_in_flight = OnInFlight::wait(minutes{1});
+    return waiting;
+  }
   static ReserveOptions under_attempt(const Uuid& attempt) {
     ReserveOptions own = options();
     own.attempt = attempt;
