@@ -1,0 +1,97 @@
+// A storm of redeliveries, at the level that the run asks for.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <iostream>
+#include <pqxx/pqxx>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "idem/inbox.hpp"
+#include "idem/testing/race.hpp"
+#include "postgres/test_database.hpp"
+#include "postgres/test_unit.hpp"
+
+namespace idem::postgres_test {
+namespace {
+
+struct SeatTaken {
+  EventIdentity identity;
+  std::size_t number = 0;
+};
+
+struct ConsumerFailure : std::runtime_error {
+  ConsumerFailure() : std::runtime_error{"the consumer fails, as the test asks for"} {}
+};
+
+// Fails the first time on every third event, after its business write.
+struct Enrolment {
+  static constexpr std::string_view name = "enrolment";
+
+  void apply(pqxx::dbtransaction& tx, const SeatTaken& event) {
+    tx.exec("INSERT INTO seat VALUES (" + std::to_string(event.number) + ")");
+    if (event.number % 3 == 0 && tries.at(event.number)++ == 0) throw ConsumerFailure{};
+  }
+
+  std::vector<std::atomic<int>> tries;
+};
+
+TEST(InboxStorm, OfTwentyThousandEventsFourTimesEachIsAppliedOnce) {
+  constexpr std::size_t threads = 64;
+  constexpr std::size_t distinct = 20'000;
+  const TestDatabase database;
+  // Without a unique key, so that a second effect shows.
+  database.execute("CREATE TABLE seat (number bigint NOT NULL)");
+
+  std::vector<std::size_t> storm;
+  for (int copy = 0; copy < 4; ++copy) {
+    for (std::size_t number = 0; number < distinct; ++number) storm.push_back(number);
+  }
+  std::shuffle(storm.begin(), storm.end(), std::mt19937{20261130});
+
+  Enrolment enrolment{std::vector<std::atomic<int>>(distinct)};
+  Inbox inbox{database.backend(), enrolment, {.unknown_age = UnknownAge::apply}};
+  std::atomic<std::size_t> next{0};
+  std::atomic<std::size_t> applied{0};
+  std::atomic<std::size_t> duplicates{0};
+  std::atomic<std::size_t> failures{0};
+  std::atomic<std::size_t> conflicts{0};
+  testing::race(threads, [&](std::size_t) {
+    for (std::size_t at = next++; at < storm.size(); at = next++) {
+      const SeatTaken event{{"payments", std::to_string(storm[at]), std::nullopt}, storm[at]};
+      for (bool again = true; again;) {
+        again = false;
+        try {
+          TestUnit unit{database};
+          const Delivery delivery = inbox.deliver(unit.tx(), event);
+          unit.commit();
+          ++(delivery == Delivery::applied ? applied : duplicates);
+        } catch (const ConsumerFailure&) {
+          ++failures;
+          again = true;  // as a broker redelivers what was not acknowledged
+        } catch (...) {
+          if (database.backend().failure_of(std::current_exception()) != Failure::transient) throw;
+          ++conflicts;
+          again = true;  // the caller's loop
+        }
+      }
+    }
+  });
+
+  const std::string level =
+      transaction_kind().isolation.empty() ? "read committed" : transaction_kind().isolation;
+  std::cout << "inbox storm, " << level << ": " << storm.size() << " deliveries of " << distinct
+            << " events by " << threads << " threads: " << applied << " applied, " << duplicates
+            << " duplicates, " << failures << " consumers failed, " << conflicts << " conflicts run again\n";
+  EXPECT_EQ(applied, distinct);
+  EXPECT_EQ(duplicates, 3 * distinct);
+  EXPECT_GE(failures, distinct / 3);
+  EXPECT_EQ(database.number("SELECT count(*) FROM seat"), distinct);
+  EXPECT_EQ(database.number("SELECT count(DISTINCT number) FROM seat"), distinct);
+  EXPECT_EQ(database.number("SELECT count(*) FROM idem_inbox"), distinct);
+}
+
+}  // namespace
+}  // namespace idem::postgres_test
