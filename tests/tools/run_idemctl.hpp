@@ -14,6 +14,13 @@ struct Ended {
   long peak_kib = 0;  ///< The most memory that it had, in KiB.
 };
 
+/// The most memory that a run may have, whatever it is fed. ThreadSanitizer has a shadow of its own for every byte.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr long most_kib = 512L * 1024;
+#else
+inline constexpr long most_kib = 128L * 1024;
+#endif
+
 /// Where a run's standard input comes from, and where its standard output goes to.
 struct Streams {
   std::string in{};
