@@ -37,7 +37,9 @@ class PostgresFixture {
 
   const postgres::Backend& backend() const { return database_.backend(); }
   Unit begin() { return {database_, next_loss_.exchange(Loss::none)}; }
-  void pay(Tx& tx, const std::string& id) { tx.exec("INSERT INTO payment VALUES (" + tx.quote(id) + ")"); }
+  void pay(Tx& tx, const std::string& id) {
+    tx.exec("INSERT INTO \"" + database_.schema() + "\".payment VALUES (" + tx.quote(id) + ")");
+  }
   std::size_t payments() {
     return static_cast<std::size_t>(database_.number("SELECT count(*) FROM payment"));
   }

@@ -27,7 +27,9 @@ class PostgresFixture {
 
   const postgres::Backend& backend() const { return database_.backend(); }
   Unit begin() { return Unit{database_}; }
-  void enrol(Tx& tx, const std::string& id) { tx.exec("INSERT INTO seat VALUES (" + tx.quote(id) + ")"); }
+  void enrol(Tx& tx, const std::string& id) {
+    tx.exec("INSERT INTO \"" + database_.schema() + "\".seat VALUES (" + tx.quote(id) + ")");
+  }
   std::size_t enrolled() { return count("SELECT count(*) FROM seat"); }
   void advance(std::chrono::milliseconds duration) { database_.advance(duration); }
   TimePoint now() const {

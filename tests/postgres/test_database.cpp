@@ -16,13 +16,18 @@ postgres::BackendOptions in_schema(postgres::BackendOptions options, const std::
   return options;
 }
 
+std::string environment(const char* name) {
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing sets it
+  if (value == nullptr) {
+    throw std::runtime_error{std::string{name} + " is not set: run under scripts/with-postgres --pooler"};
+  }
+  return value;
+}
+
 }  // namespace
 
 std::string url_of_server() {
-  const char* const url = std::getenv("IDEM_TEST_DATABASE_URL");
-  if (url == nullptr)
-    throw std::runtime_error{"IDEM_TEST_DATABASE_URL is not set: run under scripts/with-postgres"};
-  return url;
+  return environment("IDEM_TEST_DATABASE_URL");
 }
 
 TestDatabase::TestDatabase(postgres::BackendOptions options)
@@ -36,7 +41,8 @@ TestDatabase::TestDatabase(postgres::BackendOptions options)
 }
 
 TestDatabase::~TestDatabase() {
-  idle_.clear();
+  own_.close_all();
+  borrowed_.close_all();
   try {
     execute("SET LOCAL client_min_messages = warning; DROP SCHEMA \"" + schema_ + "\" CASCADE");
   } catch (const std::exception&) {
@@ -54,42 +60,35 @@ std::unique_ptr<pqxx::connection> TestDatabase::connect() const {
 }
 
 std::unique_ptr<pqxx::connection> TestDatabase::borrow() const {
-  {
-    const std::scoped_lock lock{mutex_};
-    if (!idle_.empty()) {
-      auto connection = std::move(idle_.back());
-      idle_.pop_back();
-      return connection;
-    }
-  }
-  return connect();
+  return borrowed_.take([this] {
+    if (!transaction_kind().through_pooler) return connect();
+    return std::make_unique<pqxx::connection>(environment("IDEM_TEST_POOLER_URL"));
+  });
 }
 
 void TestDatabase::give_back(std::unique_ptr<pqxx::connection> connection) const {
-  if (!connection->is_open()) return;
-  const std::scoped_lock lock{mutex_};
-  idle_.push_back(std::move(connection));
+  borrowed_.give_back(std::move(connection));
 }
 
 void TestDatabase::execute(const std::string& sql) const {
-  auto connection = borrow();
+  auto connection = own_.take([this] { return connect(); });
   {
     pqxx::work tx{*connection};
     tx.exec(sql);
     tx.commit();
   }
-  give_back(std::move(connection));
+  own_.give_back(std::move(connection));
 }
 
 long long TestDatabase::number(const std::string& sql) const {
-  auto connection = borrow();
+  auto connection = own_.take([this] { return connect(); });
   long long number = 0;
   {
     pqxx::work tx{*connection};
     const pqxx::result rows = tx.exec(sql);
     number = rows[0][0].as<long long>();
   }
-  give_back(std::move(connection));
+  own_.give_back(std::move(connection));
   return number;
 }
 

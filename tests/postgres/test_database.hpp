@@ -3,12 +3,11 @@
 
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <pqxx/pqxx>
 #include <string>
-#include <vector>
 
 #include "idem/postgres/backend.hpp"
+#include "postgres/connection_pool.hpp"
 
 namespace idem::postgres_test {
 
@@ -28,7 +27,9 @@ class TestDatabase {
   /// for. Safe from several threads.
   [[nodiscard]] std::unique_ptr<pqxx::connection> connect() const;
 
-  /// One that was given back, or a new one: making one takes longer than most transactions. Safe from several threads.
+  /// Connections for the transactions that are tested: through the pooler where the run asks for that, and then with no search
+  /// path of their own, so that they name the schema. One that was given back, or a new one: making one takes longer than most
+  /// transactions. Safe from several threads.
   [[nodiscard]] std::unique_ptr<pqxx::connection> borrow() const;
   void give_back(std::unique_ptr<pqxx::connection> connection) const;
 
@@ -47,8 +48,9 @@ class TestDatabase {
   std::string url_;
   std::string schema_;
   postgres::Backend backend_;
-  mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<pqxx::connection>> idle_;
+  // What its own statements run on.
+  mutable ConnectionPool own_;
+  mutable ConnectionPool borrowed_;
 };
 
 /// Waits, without sleeping in between, until `sql` selects true on a connection of its own. Throws after a minute.

@@ -14,7 +14,8 @@ std::string environment(const char* name) {
 
 const TransactionKind& transaction_kind() {
   static const TransactionKind kind{environment("IDEM_TEST_ISOLATION"),
-                                    !environment("IDEM_TEST_SUBTRANSACTION").empty()};
+                                    !environment("IDEM_TEST_SUBTRANSACTION").empty(),
+                                    !environment("IDEM_TEST_THROUGH_POOLER").empty()};
   return kind;
 }
 

@@ -11,6 +11,8 @@ struct TransactionKind {
   std::string isolation;
   /// IDEM_TEST_SUBTRANSACTION is set: everything is done in a savepoint.
   bool in_subtransaction = false;
+  /// IDEM_TEST_THROUGH_POOLER is set: each transaction may have another session of the server.
+  bool through_pooler = false;
 
   /// A transaction sees nothing that others commit after its beginning, and is refused where it would have to.
   [[nodiscard]] bool keeps_its_snapshot() const {
