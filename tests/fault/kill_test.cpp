@@ -10,6 +10,7 @@
 
 #include "idem/execute.hpp"
 #include "idem/fingerprint.hpp"
+#include "idem/inbox.hpp"
 #include "idem/transact.hpp"
 #include "postgres/test_database.hpp"
 
@@ -27,6 +28,25 @@ class CrashPoints {
  private:
   int fatal_;
   int reached_ = 0;
+};
+
+struct SeatTaken {
+  EventIdentity identity;
+};
+
+// An event's consumer, with a point on each side of each statement.
+struct Enrolment {
+  static constexpr std::string_view name = "enrolment";
+
+  void apply(pqxx::work& tx, const SeatTaken& event) const {
+    points.reach();
+    tx.exec("INSERT INTO payment VALUES (" + tx.quote(event.identity.id) + ")");
+    points.reach();
+    tx.exec("INSERT INTO receipt VALUES (" + tx.quote(event.identity.id) + ")");
+    points.reach();
+  }
+
+  CrashPoints& points;
 };
 
 class Kill : public ::testing::Test {
@@ -59,13 +79,14 @@ class Kill : public ::testing::Test {
     points.reach();
   }
 
-  // Runs the command in a child that dies at `fatal`; true where the point was reached.
-  [[nodiscard]] bool killed_at(int fatal, const Request& asked) const {
+  // Runs `run(points)` in a child that dies at `fatal`; true where the point was reached.
+  template <class Run>
+  [[nodiscard]] bool killed_at(int fatal, const Run& run) const {
     const pid_t child = ::fork();
     if (child == 0) {
       try {
         CrashPoints points{fatal};
-        command(asked, points);
+        run(points);
       } catch (...) {
         ::_exit(2);
       }
@@ -112,7 +133,7 @@ TEST_F(Kill, AtEveryPointAndTheRetryHasTheEffectOnce) {
   for (;; ++point) {
     const std::string name = "killed at " + std::to_string(point);
     const Request asked = request(name);
-    const bool killed = killed_at(point, asked);
+    const bool killed = killed_at(point, [&](CrashPoints& points) { command(asked, points); });
     const Response first = retried(asked);
     EXPECT_EQ(first, text_response(201, name));
     EXPECT_EQ(retried(asked), first);
@@ -124,6 +145,40 @@ TEST_F(Kill, AtEveryPointAndTheRetryHasTheEffectOnce) {
   std::cout << "killed at " << point - 1 << " points\n";
   EXPECT_EQ(point - 1, 7);
   EXPECT_EQ(database.number("SELECT count(*) FROM idem_record WHERE state <> 2"), 0);
+}
+
+// Fault 60: at no point is an event marked as seen without its effect, or has its effect without the mark.
+TEST_F(Kill, ADeliveryAtEveryPointIsAppliedOnceByTheRedelivery) {
+  const auto deliver = [&](const SeatTaken& event, CrashPoints& points) {
+    const auto connection = database.connect();
+    points.reach();
+    pqxx::work tx{*connection};
+    points.reach();
+    Enrolment consumer{points};
+    Inbox inbox{database.backend(), consumer, {.unknown_age = UnknownAge::apply}};
+    const Delivery delivery = inbox.deliver(tx, event);
+    points.reach();
+    tx.commit();
+    points.reach();
+    return delivery;
+  };
+  int point = 1;
+  for (;; ++point) {
+    const SeatTaken event{{"payments", "killed at " + std::to_string(point), std::nullopt}};
+    const bool killed =
+        killed_at(point, [&](CrashPoints& points) { static_cast<void>(deliver(event, points)); });
+    CrashPoints none{0};
+    const Delivery second = deliver(event, none);
+    // The last point is after the COMMIT.
+    EXPECT_EQ(second, point < 7 ? Delivery::applied : Delivery::duplicate);
+    EXPECT_EQ(deliver(event, none), Delivery::duplicate);
+    const std::string where = " WHERE key = '" + event.identity.id + "'";
+    EXPECT_EQ(database.number("SELECT count(*) FROM payment" + where), 1) << event.identity.id;
+    EXPECT_EQ(database.number("SELECT count(*) FROM receipt" + where), 1) << event.identity.id;
+    if (!killed) break;
+  }
+  std::cout << "a delivery was killed at " << point - 1 << " points\n";
+  EXPECT_EQ(point - 1, 7);
 }
 
 // A lease that outlives its holder: a record that was committed unsettled is nobody's success and nobody's second run.

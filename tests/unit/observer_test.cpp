@@ -143,5 +143,22 @@ TEST(EventName, IsStableAndItsOwn) {
   }
 }
 
+TEST(ObserverOfAnInbox, SeesEachEventAndEachVersion) {
+  const auto recorder = std::make_shared<Recorder>();
+  memory::Database database{std::make_shared<testing::FakeClock>(), recorder};
+  auto tx = database.begin();
+  auto inbox = database.inbox_store(tx);
+  const TimePoint now = testing::FakeClock::default_start;
+  const std::vector<EventIdentity> events{{"s", "e1", now}, {"s", "e1", now}, {"s", "e2", now - 24h * 365}};
+  (void)inbox.receive("consumer", events, {});
+  (void)inbox.advance("consumer", "account", 2);
+  (void)inbox.advance("consumer", "account", 1);
+  EXPECT_THROW((void)inbox.advance("consumer", "", 1), InvalidEvent);
+  EXPECT_EQ(recorder->events, (std::vector{Event::applied, Event::duplicate, Event::beyond_horizon,
+                                           Event::applied, Event::not_newer, Event::error}));
+  EXPECT_EQ(recorder->keys.front(), (Key{"s", "consumer", "e1"}));
+  EXPECT_EQ(recorder->keys.at(3), (Key{"account", "consumer", "2"}));
+}
+
 }  // namespace
 }  // namespace idem
