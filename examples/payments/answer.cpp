@@ -62,6 +62,7 @@ std::string to_json(std::size_t line, const Answer& answer) {
                               {"body_sha256", body_sha256(answer.response)}};
   if (answer.retry_after) json["retry_after_ms"] = answer.retry_after->count();
   if (answer.reason) json["reason"] = *answer.reason;
+  if (answer.redelivery) json["redelivery"] = idem::to_string(*answer.redelivery);
   return json.dump();
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "idem/inbox_store.hpp"
 #include "idem/outcome.hpp"
 
 namespace payments {
@@ -16,6 +17,8 @@ struct Answer {
   idem::Response response;
   std::optional<std::chrono::milliseconds> retry_after{};
   std::optional<std::string> reason{};
+  std::optional<idem::Delivery>
+      redelivery{};  ///< What the payment's event came to, where it was delivered again.
 };
 
 /// 201 or 402 executed, the first answer's own replayed, 409 in_progress, 422 mismatch, 503 unknown (which
@@ -27,7 +30,8 @@ struct Answer {
 /// The lower-case hex digits of the SHA-256 of the body's bytes.
 [[nodiscard]] std::string body_sha256(const idem::Response& response);
 
-/// `{"line":N,"outcome":O,"status":S,"body_sha256":H}`, with `retry_after_ms` for 409 and `reason` for 400.
+/// `{"line":N,"outcome":O,"status":S,"body_sha256":H}`, with `retry_after_ms` for 409, `reason` for 400,
+/// and `redelivery` where there was one.
 [[nodiscard]] std::string to_json(std::size_t line, const Answer& answer);
 
 }  // namespace payments

@@ -23,7 +23,7 @@ enum class Approval { authorized, declined };
 
 /// One row of the payments. Declined ones are kept too.
 struct Payment {
-  std::string id;  ///< A UUID.
+  std::string id;  ///< A version 7 UUID.
   std::string principal;
   Order order;
   Approval approval = Approval::declined;

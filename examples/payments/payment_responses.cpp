@@ -24,10 +24,12 @@ ordered_json described(const Payment& payment, const char* state) {
 
 }  // namespace
 
-idem::Response authorized_response(const Payment& payment, bool seat_is_new) {
-  ordered_json body = described(payment, "authorized");
-  body["seat"] = seat_is_new ? "taken" : "held before";
-  return json_response(201, body);
+idem::Response authorized_response(const Payment& payment) {
+  return json_response(201, described(payment, "authorized"));
+}
+
+std::string payment_id_in(const idem::Response& authorized) {
+  return ordered_json::parse(idem::body_text(authorized)).at("payment_id").get<std::string>();
 }
 
 idem::Response declined_response(const Payment& payment) {

@@ -1,6 +1,7 @@
 // The bodies that clients get.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "idem/response.hpp"
@@ -8,8 +9,10 @@
 
 namespace payments {
 
-/// 201. `seat_is_new` is false where the principal held a seat in the offering already.
-[[nodiscard]] idem::Response authorized_response(const Payment& payment, bool seat_is_new);
+/// 201.
+[[nodiscard]] idem::Response authorized_response(const Payment& payment);
+/// The id of the payment that an authorized_response tells of, also where that was stored and is replayed.
+[[nodiscard]] std::string payment_id_in(const idem::Response& authorized);
 /// 402.
 [[nodiscard]] idem::Response declined_response(const Payment& payment);
 

@@ -1,8 +1,10 @@
-// Takes a payment and a seat: the service's own logic, the same in production and in its unit tests.
+// Takes a payment and tells of it: the service's own logic, the same in production and in its unit tests.
 #pragma once
 
-#include <concepts>
+#include <chrono>
+#include <stdexcept>
 
+#include "enrolment.hpp"
 #include "idem/transact.hpp"
 #include "idem/uuid.hpp"
 #include "payment.hpp"
@@ -11,17 +13,14 @@
 
 namespace payments {
 
-/// Where payments, seats and receipts are written, inside a transaction of type Tx: PostgresRepository in
-/// production, tables in memory in the unit tests.
+/// Where payments are written, inside a transaction of type Tx: PostgresRepository in production, a table in memory in
+/// the unit tests.
 template <class Repository, class Tx>
 concept PaymentRepository = requires(Repository& repository, Tx& tx, const Payment& payment) {
   repository.add_payment(tx, payment);
-  // False, with nothing changed, where the principal holds a seat in the offering already.
-  { repository.take_seat(tx, payment) } -> std::same_as<bool>;
-  repository.add_receipt(tx, payment);
 };
 
-/// Both must outlive it. As safe between threads as the repository.
+/// Both must outlive it. As safe between threads as the repository, which is the enrolment's too.
 template <class Backend, class Repository>
 class PaymentService {
  public:
@@ -35,20 +34,36 @@ class PaymentService {
                           [&](auto& tx, const idem::Lease&) { return decide(tx, request); });
   }
 
+  /// Delivers the event to the enrolment, which applies it once, however often it comes. Durable when you commit.
+  template <class Tx>
+  [[nodiscard]] idem::Delivery deliver(Tx& tx, const PaymentAuthorized& event) const {
+    EnrolmentConsumer enrolment{repository_};
+    idem::Inbox inbox{backend_, enrolment, enrolment_options};
+    return inbox.deliver(tx, event);
+  }
+
  private:
   // Runs at most once for each key, as far as anybody can see: all of it commits with its answer, or nothing
   // does.
   template <class Tx>
   requires PaymentRepository<Repository, Tx> idem::Decision decide(Tx& tx, const PaymentRequest& request)
   const {
-    const Payment payment{idem::random_uuid_v4().to_string(), request.command.key.principal, request.order,
+    const auto now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+    const Payment payment{idem::random_uuid_v7(now).to_string(), request.command.key.principal, request.order,
                           approve(request.order)};
     repository_.add_payment(tx, payment);
     // A decline is a decision: its row and its answer are kept, and a retry gets the same decline.
     if (payment.approval == Approval::declined) return idem::failed(declined_response(payment));
-    const bool seat_is_new = repository_.take_seat(tx, payment);
-    repository_.add_receipt(tx, payment);
-    return idem::completed(authorized_response(payment, seat_is_new));
+    // In the payment's own transaction, so that no crash falls between the two: there is no payment without its seat. A
+    // consumer in another process would get the event from a broker.
+    const idem::Delivery delivery =
+        deliver(tx, payment_authorized(payment.id, payment.principal, payment.order.offering_id));
+    if (delivery != idem::Delivery::applied) {
+      // A new event is refused only where it seems old: rather no payment than one without its seat.
+      throw std::runtime_error{
+          "the new payment's event was not applied: is this machine's clock days behind the database's?"};
+    }
+    return idem::completed(authorized_response(payment));
   }
 
   const Backend& backend_;

@@ -22,8 +22,8 @@ CREATE TABLE IF NOT EXISTS payment (
   created_at   timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
--- One seat for each learner in an offering, whatever keys the payments came under: the key makes a command happen once,
--- this makes the fact be there once.
+-- One seat for each learner in an offering, whatever keys the payments and whatever ids the events came under: the key makes
+-- a command happen once, the inbox an event, and this makes the fact be there once.
 CREATE TABLE IF NOT EXISTS seat (
   offering_id text NOT NULL,
   principal   text NOT NULL,
@@ -58,15 +58,15 @@ void PostgresRepository::add_payment(pqxx::dbtransaction& tx, const Payment& pay
           tx.quote(payment.order.currency) + ", " + tx.quote(std::string{name_of(payment.approval)}) + ")");
 }
 
-bool PostgresRepository::take_seat(pqxx::dbtransaction& tx, const Payment& payment) {
-  const pqxx::result inserted = tx.exec(
-      "INSERT INTO seat (offering_id, principal, payment_id) VALUES (" + tx.quote(payment.order.offering_id) +
-      ", " + tx.quote(payment.principal) + ", " + tx.quote(payment.id) + ") ON CONFLICT DO NOTHING");
-  return inserted.affected_rows() == 1;
+void PostgresRepository::add_seat(pqxx::dbtransaction& tx, const PaymentAuthorized& event) {
+  tx.exec("INSERT INTO seat (offering_id, principal, payment_id) VALUES (" + tx.quote(event.offering_id) +
+          ", " + tx.quote(event.principal) + ", " + tx.quote(event.payment_id) +
+          ") ON CONFLICT (offering_id, principal) DO NOTHING");
 }
 
-void PostgresRepository::add_receipt(pqxx::dbtransaction& tx, const Payment& payment) {
-  tx.exec("INSERT INTO receipt (payment_id) VALUES (" + tx.quote(payment.id) + ")");
+void PostgresRepository::add_receipt(pqxx::dbtransaction& tx, const PaymentAuthorized& event) {
+  tx.exec("INSERT INTO receipt (payment_id) VALUES (" + tx.quote(event.payment_id) +
+          ") ON CONFLICT (payment_id) DO NOTHING");
 }
 
 Summary read_summary(pqxx::dbtransaction& tx) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "enrolment.hpp"
 #include "payment.hpp"
 
 namespace pqxx {
@@ -19,8 +20,8 @@ void install_tables(pqxx::dbtransaction& tx);
 class PostgresRepository {
  public:
   void add_payment(pqxx::dbtransaction& tx, const Payment& payment);
-  [[nodiscard]] bool take_seat(pqxx::dbtransaction& tx, const Payment& payment);
-  void add_receipt(pqxx::dbtransaction& tx, const Payment& payment);
+  void add_seat(pqxx::dbtransaction& tx, const PaymentAuthorized& event);
+  void add_receipt(pqxx::dbtransaction& tx, const PaymentAuthorized& event);
 };
 
 /// How many rows there are.

@@ -23,7 +23,7 @@ std::vector<std::string> operation_members() {
 
 std::vector<std::string> used_members() {
   std::vector<std::string> members = operation_members();
-  members.insert(members.end(), {"/principal", "/key"});
+  members.insert(members.end(), {"/principal", "/key", "/redeliver_event"});
   return members;
 }
 
@@ -62,6 +62,14 @@ std::int64_t amount(const json& object, const char* name, const char* path) {
   return value.get<std::int64_t>();
 }
 
+Redelivery redelivery(const json& request) {
+  const auto found = request.find("redeliver_event");
+  if (found == request.end() || *found == false) return Redelivery::none;
+  if (*found == true) return Redelivery::same_event;
+  if (*found == "new_id") return Redelivery::new_id;
+  throw BadRequest{"redeliver_event must be true, false or \"new_id\""};
+}
+
 }  // namespace
 
 RequestLineReader::RequestLineReader()
@@ -88,7 +96,8 @@ PaymentRequest RequestLineReader::read(std::string_view line) const {
     // Of the text as it came: nothing is lost on the way.
     return {{std::move(key),
              fingerprinter_({.method = "POST", .operation = "/payments", .query = "", .body = line})},
-            std::move(order)};
+            std::move(order),
+            redelivery(request)};
   } catch (const idem::InvalidJson& refused) {
     throw BadRequest{refused.what()};
   } catch (const idem::InvalidKey& refused) {

@@ -9,6 +9,7 @@
 #include "idem/postgres/backend.hpp"
 #include "payment_service.hpp"
 #include "postgres_repository.hpp"
+#include "redelivery.hpp"
 #include "request_line.hpp"
 #include "session.hpp"
 
@@ -51,7 +52,15 @@ void run(const std::string& database_url, std::istream& requests, std::ostream& 
 
   const auto respond = [&](std::string_view line) {
     try {
-      return answer_to(service.pay(begin, reader.read(line)));
+      const PaymentRequest request = reader.read(line);
+      Answer answer = answer_to(service.pay(begin, request));
+      if (const auto event = event_to_redeliver(request, answer)) {
+        // A transaction of its own, as every message of a broker has.
+        const auto tx = begin();
+        answer.redelivery = service.deliver(*tx, *event);
+        tx->commit();
+      }
+      return answer;
     } catch (const BadRequest& refused) {
       return refusal(refused.what());
     }

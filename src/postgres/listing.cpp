@@ -12,6 +12,12 @@
 namespace idem::inline v0::postgres {
 namespace {
 
+void check_age(const std::optional<std::chrono::milliseconds>& older_than) {
+  if (older_than && (older_than->count() < 0 || *older_than > detail::longest_time)) {
+    throw InvalidArgument{"older_than must not be negative, and not longer than ten years"};
+  }
+}
+
 void check(const RecordFilter& filter) {
   constexpr std::size_t most_records = 1'000'000;
   if (filter.limit < 1 || filter.limit > most_records) {
@@ -19,9 +25,7 @@ void check(const RecordFilter& filter) {
   }
   if (filter.principal) detail::check_text("the principal", *filter.principal, max_key_part_bytes);
   if (filter.operation) detail::check_text("the operation", *filter.operation, max_key_part_bytes);
-  if (filter.older_than && (filter.older_than->count() < 0 || *filter.older_than > detail::longest_time)) {
-    throw InvalidArgument{"older_than must not be negative, and not longer than ten years"};
-  }
+  check_age(filter.older_than);
 }
 
 }  // namespace
@@ -38,6 +42,24 @@ std::vector<RecordSummary> list_records(pqxx::dbtransaction& tx, const Names& na
                      {asked(State::in_progress), asked(State::completed), asked(State::failed),
                       asked(State::unknown), Literal{tx, filter.principal}, Literal{tx, filter.operation},
                       Literal{filter.older_than}, Literal{static_cast<std::int64_t>(filter.limit)}})));
+}
+
+std::optional<SeenEvent> find_event(pqxx::dbtransaction& tx, const Names& names, const std::string& consumer,
+                                    const EventIdentity& event) {
+  detail::check_text("a consumer's name", consumer, 255);
+  validate(event);
+  const pqxx::result rows =
+      run(tx, filled(find_event_statement(names),
+                     {Literal{tx, consumer}, Literal{tx, event.source}, Literal{tx, event.id}}));
+  if (rows.empty()) return std::nullopt;
+  return SeenEvent{read_time(rows[0][0]), read_time(rows[0][1])};
+}
+
+PurgeableRows count_purgeable(pqxx::dbtransaction& tx, const Names& names,
+                              std::chrono::milliseconds older_than) {
+  check_age(older_than);
+  const pqxx::result rows = run(tx, filled(count_purgeable_statement(names), {Literal{older_than}}));
+  return {rows[0][0].as<std::int64_t>(), rows[0][1].as<std::int64_t>()};
 }
 
 }  // namespace idem::inline v0::postgres

@@ -8,10 +8,9 @@ namespace {
 PurgedBatch purge(pqxx::dbtransaction& tx, const std::string& statement, const std::string& table,
                   const PurgeBatch& batch) {
   const pqxx::result rows =
-      run(tx, filled(statement, {Literal{static_cast<std::int64_t>(batch.from)},
+      run(tx, filled(statement, {Literal{batch.older_than}, Literal{static_cast<std::int64_t>(batch.from)},
                                  Literal{static_cast<std::int64_t>(batch.from + batch.places)},
-                                 Literal{static_cast<std::int64_t>(batch.most_rows)},
-                                 Literal{batch.older_than}, Literal{tx, table}}));
+                                 Literal{static_cast<std::int64_t>(batch.most_rows)}, Literal{tx, table}}));
   return {rows[0][0].as<std::size_t>(), rows[0][1].as<bool>()};
 }
 

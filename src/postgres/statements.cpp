@@ -173,17 +173,23 @@ WITH gone AS (
   DELETE FROM {purged}
    WHERE ctid = ANY (ARRAY(
            SELECT ctid FROM {purged}
-            WHERE ctid >= format('(%s,0)', $1)::tid AND ctid < format('(%s,0)', $2)::tid AND {useless}
-            LIMIT $3 FOR UPDATE SKIP LOCKED))
+            WHERE ctid >= format('(%s,0)', $2)::tid AND ctid < format('(%s,0)', $3)::tid AND {useless}
+            LIMIT $4 FOR UPDATE SKIP LOCKED))
      AND {useless}
   RETURNING 1)
 SELECT (SELECT count(*) FROM gone),
-       $2 >= pg_relation_size($5::regclass) / current_setting('block_size')::bigint)sql";
+       $3 >= pg_relation_size($5::regclass) / current_setting('block_size')::bigint)sql";
 
 // now(), which stands still in the transaction, is never later than the clock.
 constexpr std::string_view useless_record =
-    "state IN (2, 3) AND expires_at <= now() AND created_at <= now() - $4";
-constexpr std::string_view useless_event = "keep_until <= now() AND received_at <= now() - $4";
+    "state IN (2, 3) AND expires_at <= now() AND created_at <= now() - $1";
+constexpr std::string_view useless_event = "keep_until <= now() AND received_at <= now() - $1";
+
+constexpr std::string_view count_purgeable = R"sql(
+SELECT (SELECT count(*) FROM {record} WHERE {useless_record}), (SELECT count(*) FROM {inbox} WHERE {useless_event}))sql";
+
+constexpr std::string_view find_event = R"sql(
+SELECT {us:received_at}, {us:keep_until} FROM {inbox} WHERE consumer = $1 AND source = $2 AND event_id = $3)sql";
 
 // A filter that is not set is folded away by the planner. The time is not joined as elsewhere: as a value, it is compared
 // while the table is scanned, so that no more rows than the limit are kept, and it can be an index condition.
@@ -264,6 +270,16 @@ Statements::Statements(const Names& names, Gate gate)
 
 std::string list_statement(const Names& names) {
   return render(list, names);
+}
+
+std::string find_event_statement(const Names& names) {
+  return render(find_event, names);
+}
+
+std::string count_purgeable_statement(const Names& names) {
+  return render(replace_all(replace_all(std::string{count_purgeable}, "{useless_record}", useless_record),
+                            "{useless_event}", useless_event),
+                names);
 }
 
 }  // namespace idem::inline v0::postgres

@@ -41,4 +41,10 @@ struct Statements {
 /// the limit.
 [[nodiscard]] std::string list_statement(const Names& names);
 
+/// The statement of find_event. Its values: consumer, source, id.
+[[nodiscard]] std::string find_event_statement(const Names& names);
+
+/// The statement of count_purgeable. Its value: the age.
+[[nodiscard]] std::string count_purgeable_statement(const Names& names);
+
 }  // namespace idem::inline v0::postgres

@@ -3,15 +3,21 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "answer.hpp"
 #include "idem/memory/database.hpp"
 #include "idem/memory/table.hpp"
+#include "idem/testing/fake_clock.hpp"
 #include "idem/testing/race.hpp"
+#include "redelivery.hpp"
 
 namespace payments {
 namespace {
@@ -24,12 +30,12 @@ class MemoryRepository {
       : payments_{database}, seats_{database}, receipts_{database} {}
 
   void add_payment(TransactionBase& tx, const Payment& payment) { payments_.put(tx, payment.id, payment); }
-  bool take_seat(TransactionBase& tx, const Payment& payment) {
-    return seats_.insert(tx, {payment.order.offering_id, payment.principal}, payment.id);
+  void add_seat(TransactionBase& tx, const PaymentAuthorized& event) {
+    (void)seats_.insert(tx, {event.offering_id, event.principal}, event.payment_id);
   }
-  void add_receipt(TransactionBase& tx, const Payment& payment) {
+  void add_receipt(TransactionBase& tx, const PaymentAuthorized& event) {
     if (fail_at_the_receipt) throw std::runtime_error{"the printer is on fire"};
-    receipts_.put(tx, payment.id, true);
+    (void)receipts_.insert(tx, event.payment_id, true);
   }
 
   [[nodiscard]] std::size_t payments(TransactionBase& tx) const { return payments_.size(tx); }
@@ -44,10 +50,11 @@ class MemoryRepository {
   idem::memory::Table<std::string, bool> receipts_;
 };
 
-PaymentRequest request(const std::string& principal, const std::string& key, std::int64_t amount_cents) {
+PaymentRequest request(const std::string& principal, const std::string& key, std::int64_t amount_cents,
+                       const std::string& redeliver_event = "false") {
   return RequestLineReader{}.read(
-      R"({"principal":")" + principal + R"(","key":")" + key + R"(","body":{"amount_cents":)" +
-      std::to_string(amount_cents) +
+      R"({"principal":")" + principal + R"(","key":")" + key + R"(","redeliver_event":)" + redeliver_event +
+      R"(,"body":{"amount_cents":)" + std::to_string(amount_cents) +
       R"(,"currency":"EUR","offering_id":"cpp-20","payment_method_token":"tok"}})");
 }
 
@@ -55,6 +62,12 @@ class PaymentServiceTest : public ::testing::Test {
  protected:
   Answer pay(const PaymentRequest& asked) {
     return answer_to(service_.pay([this] { return database_.begin(); }, asked));
+  }
+  idem::Delivery deliver(const PaymentAuthorized& event) {
+    auto tx = database_.begin();
+    const idem::Delivery delivery = service_.deliver(tx, event);
+    tx.commit();
+    return delivery;
   }
   void expect_rows(std::size_t payments, std::size_t seats, std::size_t receipts) {
     auto tx = database_.begin();
@@ -118,8 +131,113 @@ TEST_F(PaymentServiceTest, ASecondKeyForAHeldSeatIsANewChargeAndNoNewSeat) {
   (void)pay(request("ann", "k1", 1290));
   const Answer second = pay(request("ann", "k2", 1290));
   EXPECT_EQ(second.outcome, "executed");
-  EXPECT_NE(idem::body_text(second.response).find(R"("seat":"held before")"), std::string::npos);
   expect_rows(2, 1, 2);
+}
+
+TEST_F(PaymentServiceTest, TheAnswerTellsOfThePaymentAndNotOfTheSeat) {
+  const Answer answer = pay(request("ann", "k1", 1290));
+  EXPECT_EQ(idem::body_text(answer.response),
+            R"({"payment_id":")" + payment_id_in(answer.response) +
+                R"(","state":"authorized","amount_cents":1290,"currency":"EUR","offering_id":"cpp-20"})");
+}
+
+TEST_F(PaymentServiceTest, TheEventOfAPaymentHasItsIdAndAnAge) {
+  const auto asked = request("ann", "k1", 1290, "true");
+  const Answer answer = pay(asked);
+  const PaymentAuthorized event = event_to_redeliver(asked, answer).value();
+  EXPECT_EQ(event.identity.source, "payments");
+  EXPECT_EQ(event.identity.id, payment_id_in(answer.response));
+  EXPECT_EQ(event.payment_id, event.identity.id);
+  EXPECT_EQ(event.principal, "ann");
+  EXPECT_EQ(event.offering_id, "cpp-20");
+  EXPECT_TRUE(idem::time_of(event.identity).has_value());
+}
+
+TEST_F(PaymentServiceTest, TheSameEventAgainIsADuplicate) {
+  const auto asked = request("ann", "k1", 1290, "true");
+  const Answer first = pay(asked);
+  EXPECT_EQ(deliver(event_to_redeliver(asked, first).value()), idem::Delivery::duplicate);
+  const Answer retry = pay(asked);
+  EXPECT_EQ(retry.outcome, "replayed");
+  EXPECT_EQ(deliver(event_to_redeliver(asked, retry).value()), idem::Delivery::duplicate);
+  expect_rows(1, 1, 1);
+}
+
+TEST_F(PaymentServiceTest, TheSameFactUnderANewEventIdIsAppliedAndChangesNothing) {
+  const auto asked = request("ann", "k1", 1290, "\"new_id\"");
+  const Answer first = pay(asked);
+  const PaymentAuthorized event = event_to_redeliver(asked, first).value();
+  EXPECT_NE(event.identity.id, payment_id_in(first.response));
+  EXPECT_EQ(event.payment_id, payment_id_in(first.response));
+  EXPECT_EQ(deliver(event), idem::Delivery::applied);
+  EXPECT_EQ(deliver(event), idem::Delivery::duplicate);
+  EXPECT_EQ(deliver(event_to_redeliver(asked, pay(asked)).value()), idem::Delivery::applied);
+  expect_rows(1, 1, 1);
+}
+
+TEST_F(PaymentServiceTest, NothingIsRedeliveredUnlessAPaymentWasAuthorizedAndItWasAskedFor) {
+  const auto redelivered = [this](const PaymentRequest& asked) {
+    return event_to_redeliver(asked, pay(asked)).has_value();
+  };
+  EXPECT_FALSE(redelivered(request("ann", "k1", 1290, "false")));
+  EXPECT_FALSE(redelivered(request("ann", "k1", 1291, "true")));  // a mismatch
+  EXPECT_FALSE(redelivered(request("ann", "k2", 1313, "true")));  // declined
+  EXPECT_FALSE(redelivered(request("ann", "k2", 1313, "true")));  // and replayed
+  EXPECT_FALSE(event_to_redeliver(request("ann", "k3", 1290, "true"), refusal("no")));
+  EXPECT_TRUE(redelivered(request("ann", "k1", 1290, "true")));
+}
+
+TEST_F(PaymentServiceTest, AnEventThatFailsIsNotSeenAndIsAppliedWhenItComesAgain) {
+  const auto asked = request("ann", "k1", 1290, "\"new_id\"");
+  const PaymentAuthorized event = event_to_redeliver(asked, pay(asked)).value();
+  repository_.fail_at_the_receipt = true;
+  EXPECT_THROW((void)deliver(event), std::runtime_error);
+  repository_.fail_at_the_receipt = false;
+  EXPECT_EQ(deliver(event), idem::Delivery::applied);
+  expect_rows(1, 1, 1);
+}
+
+TEST_F(PaymentServiceTest, ManyThreadsDeliverOneNewEventAndOneAppliesIt) {
+  const auto asked = request("ann", "k1", 1290, "\"new_id\"");
+  const PaymentAuthorized event = event_to_redeliver(asked, pay(asked)).value();
+  constexpr std::size_t threads = 16;
+  std::vector<idem::Delivery> deliveries(threads);
+  idem::testing::race(threads, [&](std::size_t i) { deliveries[i] = deliver(event); });
+  EXPECT_EQ(std::count(deliveries.begin(), deliveries.end(), idem::Delivery::applied), 1);
+  EXPECT_EQ(std::count(deliveries.begin(), deliveries.end(), idem::Delivery::duplicate), 15);
+  expect_rows(1, 1, 1);
+}
+
+// The service's ids come from its own clock, the inbox judges them by the database's.
+struct OtherClock {
+  explicit OtherClock(std::chrono::hours ahead_of_the_service)
+      : database{std::make_shared<idem::testing::FakeClock>(
+            std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now()) +
+            ahead_of_the_service)} {}
+  Answer pay() {
+    return answer_to(service.pay([this] { return database.begin(); }, request("ann", "k1", 1290)));
+  }
+  [[nodiscard]] std::size_t seats() {
+    auto tx = database.begin();
+    return repository.seats(tx);
+  }
+
+  idem::memory::Database database;
+  MemoryRepository repository{database};
+  PaymentService<idem::memory::Database, MemoryRepository> service{database, repository};
+};
+
+TEST(PaymentServiceClock, AheadOfTheDatabasesIsNoReasonToRefuseASeat) {
+  OtherClock behind{-std::chrono::hours{24}};
+  EXPECT_EQ(behind.pay().response.status, 201);
+  EXPECT_EQ(behind.seats(), 1);
+}
+
+TEST(PaymentServiceClock, LongBehindTheDatabasesThereIsNoPaymentWithoutItsSeat) {
+  OtherClock ahead{std::chrono::hours{24 * 8}};
+  EXPECT_THROW((void)ahead.pay(), std::runtime_error);
+  EXPECT_EQ(ahead.seats(), 0);
+  EXPECT_EQ(ahead.database.record_count(), 0);
 }
 
 TEST_F(PaymentServiceTest, AnExceptionLeavesNothingAndTheRetryRuns) {

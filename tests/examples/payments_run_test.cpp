@@ -51,9 +51,11 @@ class PaymentsRun : public ::testing::Test {
 };
 
 std::string request(const std::string& principal, const std::string& key, const std::string& amount,
-                    const std::string& offering = "cpp-20") {
-  return R"({"principal":")" + principal + R"(","key":")" + key + R"(","body":{"amount_cents":)" + amount +
-         R"(,"currency":"EUR","offering_id":")" + offering + R"(","payment_method_token":"tok_secret"}})";
+                    const std::string& offering = "cpp-20", const std::string& redeliver_event = "") {
+  return R"({"principal":")" + principal + R"(","key":")" + key + R"(",)" +
+         (redeliver_event.empty() ? "" : R"("redeliver_event":)" + redeliver_event + ",") +
+         R"("body":{"amount_cents":)" + amount + R"(,"currency":"EUR","offering_id":")" + offering +
+         R"(","payment_method_token":"tok_secret"}})";
 }
 
 json summary(int charges, int declines, int seats, int receipts) {
@@ -66,6 +68,7 @@ json summary(int charges, int declines, int seats, int receipts) {
 struct Expected {
   const char* outcome;
   int status;
+  const char* redelivery = nullptr;
 };
 
 void expect(const std::vector<json>& answers, const std::vector<Expected>& lines) {
@@ -78,8 +81,9 @@ void expect(const std::vector<json>& answers, const std::vector<Expected>& lines
       EXPECT_EQ(answer.at("outcome"), "invalid");
       answer.erase("reason");
     }
-    EXPECT_EQ(answer,
-              json::object({{"line", i + 1}, {"outcome", lines[i].outcome}, {"status", lines[i].status}}));
+    json right{{"line", i + 1}, {"outcome", lines[i].outcome}, {"status", lines[i].status}};
+    if (lines[i].redelivery != nullptr) right["redelivery"] = lines[i].redelivery;
+    EXPECT_EQ(answer, right);
   }
 }
 
@@ -209,6 +213,98 @@ TEST_F(PaymentsRun, SideBySideOnOneFileEachCommandHasItsEffectOnce) {
   EXPECT_EQ(outcomes["executed"], 100);
   EXPECT_EQ(outcomes["replayed"] + outcomes["in_progress"], 300);
   EXPECT_EQ(answers("").back(), summary(100, 0, 100, 100));
+}
+
+TEST_F(PaymentsRun, ARedeliveredEventIsADuplicateAndUnderANewIdChangesNothing) {
+  const auto line = [](const char* key, const char* amount, const char* redeliver_event) {
+    return request("ann", key, amount, "cpp-20", redeliver_event) + "\n";
+  };
+  const std::string requests = line("k1", "1290", "true") +        //
+                               line("k1", "1290", "\"new_id\"") +  //
+                               line("k1", "1290", "false") +       //
+                               line("k1", "1290", "") +            //
+                               line("k1", "1290", "true") +        //
+                               line("k1", "1291", "true") +        // a mismatch
+                               line("k2", "1313", "true") +        // declined
+                               line("k2", "1313", "\"new_id\"") +  //
+                               line("k3", "1290", "\"new_id\"") +  // a second payment for the seat
+                               line("k1", "1290", "null") +        //
+                               line("k4", "1290", "\"yes\"");
+  const auto first = answers(requests);
+  expect(first, {{"executed", 201, "duplicate"},
+                 {"replayed", 201, "applied"},
+                 {"replayed", 201},
+                 {"replayed", 201},
+                 {"replayed", 201, "duplicate"},
+                 {"mismatch", 422},
+                 {"executed", 402},
+                 {"replayed", 402},
+                 {"executed", 201, "applied"},
+                 {"invalid", 400},
+                 {"invalid", 400}});
+  EXPECT_EQ(first.back(), summary(2, 1, 1, 2));
+  EXPECT_EQ(first[9].at("reason"), "redeliver_event must be true, false or \"new_id\"");
+  // Two payments and two new ids, of which no refused line has one.
+  EXPECT_EQ(database_.number(
+                "SELECT count(*) FROM idem_inbox WHERE consumer = 'enrolment' AND source = 'payments'"),
+            4);
+  EXPECT_EQ(database_.number("SELECT count(*) FROM idem_inbox JOIN payment ON event_id = payment_id::text"),
+            2);
+
+  const auto second = answers(requests);
+  EXPECT_EQ(second[0].at("redelivery"), "duplicate");
+  EXPECT_EQ(second[1].at("redelivery"), "applied");
+  EXPECT_EQ(second.back(), first.back());
+}
+
+TEST_F(PaymentsRun, SideBySideRedeliveriesLeaveOneSeatAndOneReceiptForEachPayment) {
+  std::string requests;
+  for (int i = 0; i < 50; ++i) {
+    for (const char* redeliver_event : {"true", "\"new_id\""}) {
+      requests +=
+          request("ann", "k" + std::to_string(i), "1290", "o" + std::to_string(i % 10), redeliver_event) +
+          "\n";
+    }
+  }
+  std::vector<std::vector<json>> told(4);
+  idem::testing::race(told.size(), [&](std::size_t i) { told[i] = answers(requests); });
+  for (const auto& lines : told) {
+    ASSERT_EQ(lines.size(), 101);
+    for (std::size_t i = 0; i < 100; ++i) {
+      if (lines[i].at("status") != 201) continue;  // in progress in another one
+      EXPECT_EQ(lines[i].at("redelivery"), i % 2 == 0 ? "duplicate" : "applied");
+    }
+  }
+  EXPECT_EQ(answers("").back(), summary(50, 0, 10, 50));
+}
+
+TEST_F(PaymentsRun, AProcessThatIsKilledBeforeTheRedeliveryLeavesItToTheNext) {
+  (void)answers("");  // the tables
+  // Whoever adds a seat that is there already waits for this lock: a redelivery, never the payment.
+  database_.execute(R"(
+    CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
+      IF EXISTS (SELECT FROM seat WHERE principal = NEW.principal) THEN
+        PERFORM pg_advisory_xact_lock(hashtext(TG_TABLE_SCHEMA));
+      END IF;
+      RETURN NEW;
+    END$$;
+    CREATE TRIGGER hold BEFORE INSERT ON seat FOR EACH ROW EXECUTE FUNCTION hold())");
+  const auto connection = database_.connect();
+  pqxx::work holder{*connection};
+  holder.exec("SELECT pg_advisory_xact_lock(hashtext('" + database_.schema() + "'))");
+
+  const TemporaryFile file{request("ann", "k1", "1290", "cpp-20", "\"new_id\"") + "\n"};
+  Running doomed{{PAYMENTS, "run", "--database-url", url(), "--requests", file.path()}};
+  postgres_test::wait_until(database_, "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE " +
+                                           std::to_string(connection->backendpid()) +
+                                           " = ANY (pg_blocking_pids(pid)))");
+  EXPECT_EQ(doomed.kill().status, -1);
+  EXPECT_EQ(database_.number("SELECT count(*) FROM idem_inbox"), 1);
+  holder.commit();
+
+  const auto told = answers(file.content());
+  expect(told, {{"replayed", 201, "applied"}});
+  EXPECT_EQ(told.back(), summary(1, 0, 1, 1));
 }
 
 TEST_F(PaymentsRun, ADuplicateOfAnOpenTransactionIsToldToComeBack) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -32,9 +33,7 @@ std::string TemporaryFile::content() const {
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-Finished run_program(const std::vector<std::string>& words) {
-  const TemporaryFile out{""};
-  const TemporaryFile err{""};
+Running::Running(const std::vector<std::string>& words) {
   std::vector<std::string> copies = words;
   std::vector<char*> arguments;
   arguments.reserve(copies.size() + 1);
@@ -43,17 +42,32 @@ Finished run_program(const std::vector<std::string>& words) {
 
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.path().c_str(), O_WRONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err.path().c_str(), O_WRONLY, 0);
-  pid_t child = 0;
-  const int failed = posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out_.path().c_str(), O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err_.path().c_str(), O_WRONLY, 0);
+  const int failed = posix_spawn(&process_, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) throw std::runtime_error{"cannot start " + words[0]};
+}
 
+Running::~Running() {
+  if (process_ != 0) (void)kill();
+}
+
+Finished Running::wait() {
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
   }
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, out.content(), err.content()};
+  process_ = 0;
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, out_.content(), err_.content()};
+}
+
+Finished Running::kill() {
+  ::kill(process_, SIGKILL);
+  return wait();
+}
+
+Finished run_program(const std::vector<std::string>& words) {
+  return Running{words}.wait();
 }
 
 }  // namespace idem::examples_test

@@ -1,6 +1,8 @@
 // Runs one of the example programs as a user would.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <vector>
 
@@ -11,10 +13,6 @@ struct Finished {
   std::string out;
   std::string err;
 };
-
-/// Runs `words[0]` with the other words as arguments, to its end. Throws std::runtime_error where it cannot
-/// be started.
-[[nodiscard]] Finished run_program(const std::vector<std::string>& words);
 
 /// A file with that content in the temporary folder, gone with the object.
 class TemporaryFile {
@@ -30,5 +28,30 @@ class TemporaryFile {
  private:
   std::string path_;
 };
+
+/// A program that was started and not waited for yet.
+class Running {
+ public:
+  /// Runs `words[0]` with the other words as arguments. Throws std::runtime_error where it cannot be started.
+  explicit Running(const std::vector<std::string>& words);
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  /// Kills it where it still runs.
+  ~Running();
+
+  /// Waits for its end.
+  [[nodiscard]] Finished wait();
+  /// Ends it by SIGKILL.
+  [[nodiscard]] Finished kill();
+
+ private:
+  TemporaryFile out_{""};
+  TemporaryFile err_{""};
+  pid_t process_ = 0;
+};
+
+/// Runs `words[0]` with the other words as arguments, to its end. Throws std::runtime_error where it cannot
+/// be started.
+[[nodiscard]] Finished run_program(const std::vector<std::string>& words);
 
 }  // namespace idem::examples_test

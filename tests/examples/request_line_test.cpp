@@ -143,6 +143,35 @@ TEST(RequestLine, AnAmountIsAnIntegerFromOneTo64Bits) {
   EXPECT_EQ(reason(line_with_amount(std::string(500, '9'))), "a number is too large");
 }
 
+std::string line_with_redelivery(const std::string& value) {
+  const std::string line = line_with_amount("1290");
+  return line.substr(0, line.size() - 1) + R"(,"redeliver_event":)" + value + "}";
+}
+
+TEST(RequestLine, ARedeliveryIsAskedForBesideTheBody) {
+  const auto read = [](const std::string& line) { return RequestLineReader{}.read(line).redelivery; };
+  EXPECT_EQ(read(line_with_amount("1290")), Redelivery::none);
+  EXPECT_EQ(read(line_with_redelivery("false")), Redelivery::none);
+  EXPECT_EQ(read(line_with_redelivery("true")), Redelivery::same_event);
+  EXPECT_EQ(read(line_with_redelivery("\"new_id\"")), Redelivery::new_id);
+  EXPECT_EQ(read(line_with_redelivery("\"new\\u005fid\"")), Redelivery::new_id);
+  // In the body it is a member like any other.
+  EXPECT_EQ(read(line_with_amount(R"(1290,"redeliver_event":true)")), Redelivery::none);
+  for (const char* value :
+       {"null", "0", "1", "\"\"", "\"true\"", "\"NEW_ID\"", "\"new_id \"", "[]", "[true]", "{}"}) {
+    EXPECT_EQ(reason(line_with_redelivery(value)), "redeliver_event must be true, false or \"new_id\"")
+        << value;
+  }
+  EXPECT_TRUE(
+      reason(line_with_redelivery(R"(true,"redeliver_event":true)")).starts_with("invalid JSON at byte "));
+}
+
+TEST(RequestLine, ARedeliveryIsNotAPartOfTheFingerprint) {
+  for (const char* value : {"false", "true", "\"new_id\""}) {
+    EXPECT_EQ(fingerprint_of(line_with_redelivery(value)), fingerprint_of(line_with_amount("1290"))) << value;
+  }
+}
+
 TEST(RequestLine, ABadKeyIsRefused) {
   const auto quoted = [](const std::string& text) { return '"' + text + '"'; };
   EXPECT_EQ(reason(line_of("\"ann\"", "\"\"")), "the key is empty: it must have 1 to 255 bytes");

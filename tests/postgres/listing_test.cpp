@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <pqxx/pqxx>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "idem/error.hpp"
@@ -229,6 +230,55 @@ TEST_F(Listing, RefusesAFilterOutOfBoundsAndLeavesTheTransactionUsable) {
   EXPECT_THROW(list_with({.older_than = std::chrono::milliseconds{-1}}), InvalidArgument);
   EXPECT_THROW(list_with({.older_than = hours{24} * 366 * 11}), InvalidArgument);
   EXPECT_NO_THROW(list_with({.limit = 1'000'000}));
+}
+
+TEST_F(Listing, FindsAnEventThatAConsumerHasSeen) {
+  const auto connection = database.connect();
+  pqxx::work tx{*connection};
+  const EventIdentity event{"source $1 '", "id \\ \"$2"};
+  EXPECT_FALSE(postgres::find_event(tx, {}, "c", event));
+  (void)database.backend().inbox_store(tx).receive(
+      "c", {&event, 1}, {.horizon = hours{2}, .skew = hours{1}, .unknown_age = UnknownAge::apply});
+  const auto seen = postgres::find_event(tx, {}, "c", event);
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->keep_until - seen->received_at, hours{3});
+  EXPECT_FALSE(postgres::find_event(tx, {}, "other", event));
+  EXPECT_FALSE(postgres::find_event(tx, {}, "c", {event.id, event.source}));
+  EXPECT_THROW((void)postgres::find_event(tx, {}, "", event), InvalidArgument);
+  EXPECT_THROW((void)postgres::find_event(tx, {}, "c", {"", "id"}), InvalidEvent);
+  EXPECT_THROW((void)postgres::find_event(tx, {.inbox = "none"}, "c", event), StoredDataError);
+}
+
+TEST_F(Listing, CountsWhatAPurgeWouldDelete) {
+  const EventIdentity event{"s", "1"};
+  const auto add = [&](const std::string& key) {
+    reserve({"p", "in progress", key});
+    reserve({"p", "unknown", key}, mark_unknown);
+    reserve({"p", "completed", key}, complete);
+    reserve({"p", "failed", key}, fail);
+    const auto connection = database.connect();
+    pqxx::work tx{*connection};
+    (void)database.backend().inbox_store(tx).receive(key, {&event, 1}, {.unknown_age = UnknownAge::apply});
+    tx.commit();
+  };
+  const auto counted = [&](std::chrono::milliseconds older_than) {
+    const auto connection = database.connect();
+    pqxx::read_transaction tx{*connection};
+    const postgres::PurgeableRows rows = postgres::count_purgeable(tx, {}, older_than);
+    return std::pair{rows.records, rows.events};
+  };
+  using Counts = std::pair<std::int64_t, std::int64_t>;
+  add("old");
+  database.advance(hours{24} * 10);
+  add("new");
+  EXPECT_EQ(counted({}), (Counts{2, 1}));
+  EXPECT_EQ(counted(hours{24} * 10), (Counts{2, 1}));
+  EXPECT_EQ(counted(hours{24} * 11), (Counts{0, 0}));
+  database.advance(hours{24} * 10);
+  EXPECT_EQ(counted(hours{24}), (Counts{4, 2}));
+  EXPECT_EQ(counted(hours{24} * 11), (Counts{2, 1}));
+  EXPECT_THROW((void)counted(hours{-1}), InvalidArgument);
+  EXPECT_THROW((void)counted(hours{24} * 366 * 11), InvalidArgument);
 }
 
 TEST_F(Listing, RefusesATransactionThatIsOver) {

@@ -32,8 +32,7 @@ TEST(IdemctlCommandLine, TellsItsVersion) {
 
 TEST(IdemctlCommandLine, RefusesAnUnknownCommandWithoutRepeatingIt) {
   const std::string message =
-      "the first word must be canonicalize, fingerprint, schema print, schema apply, show, list or resolve; "
-      "see "
+      "the first word must be canonicalize, fingerprint, schema, show, list, resolve, purge or inbox; see "
       "idemctl --help";
   expect_refused(run_idemctl({}), message);
   expect_refused(run_idemctl({"postgresql://u:secret@h/d"}), message);
@@ -43,6 +42,12 @@ TEST(IdemctlCommandLine, SaysWhatMayFollowSchema) {
   const std::string message = "after schema comes print or apply; see idemctl --help";
   expect_refused(run_idemctl({"schema"}), message);
   expect_refused(run_idemctl({"schema", "drop"}), message);
+}
+
+TEST(IdemctlCommandLine, SaysWhatMayFollowInbox) {
+  const std::string message = "after inbox comes show; see idemctl --help";
+  expect_refused(run_idemctl({"inbox"}), message);
+  expect_refused(run_idemctl({"inbox", "purge"}), message);
 }
 
 TEST(IdemctlCommandLine, RefusesAnUnknownOptionWithoutRepeatingIt) {
@@ -90,11 +95,14 @@ TEST(IdemctlCommandLine, SchemaPrintWritesTheSchemaUnderTheGivenNames) {
   const Ended by_default = run_idemctl({"schema", "print"});
   EXPECT_EQ(by_default.exit_code, 0);
   EXPECT_EQ(by_default.out, postgres::schema_sql());
-  const Ended named = run_idemctl({"schema", "print", "--schema", "My \"own\"", "--record-table", "r",
-                                   "--version-table", "v", "--key-hash-function", "h"});
+  const Ended named =
+      run_idemctl({"schema", "print", "--schema", "My \"own\"", "--record-table", "r", "--inbox-table", "i",
+                   "--version-guard-table", "g", "--version-table", "v", "--key-hash-function", "h"});
   EXPECT_EQ(named.exit_code, 0);
-  EXPECT_EQ(named.out, postgres::schema_sql({"My \"own\"", "r", "v", "h"}));
+  EXPECT_EQ(named.out, postgres::schema_sql({"My \"own\"", "r", "i", "g", "v", "h"}));
   EXPECT_THAT(named.out, HasSubstr(R"(CREATE TABLE "My ""own"""."r" ()"));
+  EXPECT_THAT(named.out, HasSubstr(R"(CREATE TABLE "My ""own"""."i" ()"));
+  EXPECT_THAT(named.out, HasSubstr(R"(CREATE TABLE "My ""own"""."g" ()"));
 }
 
 TEST(IdemctlCommandLine, SchemaPrintRefusesANameThatCannotBeOne) {

@@ -23,5 +23,7 @@ std::string schema_apply(Words words);
 std::string show(Words words);
 Answer list(Words words);
 Answer resolve(Words words);
+Answer purge(Words words);
+std::string inbox_show(Words words);
 
 }  // namespace idemctl

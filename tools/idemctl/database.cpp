@@ -51,6 +51,8 @@ idem::postgres::Names names_in(const Arguments& arguments) {
   idem::postgres::Names names;
   names.schema = arguments.one("schema").value_or(names.schema);
   names.record = arguments.one("record-table").value_or(names.record);
+  names.inbox = arguments.one("inbox-table").value_or(names.inbox);
+  names.version_guard = arguments.one("version-guard-table").value_or(names.version_guard);
   names.schema_version = arguments.one("version-table").value_or(names.schema_version);
   names.key_hash = arguments.one("key-hash-function").value_or(names.key_hash);
   return names;

@@ -10,8 +10,8 @@
 
 namespace idemctl {
 
-/// The table names that were asked for, by the options `schema`, `record-table`, `version-table` and
-/// `key-hash-function`.
+/// The table names that were asked for, by the options `schema`, `record-table`, `inbox-table`,
+/// `version-guard-table`, `version-table` and `key-hash-function`.
 [[nodiscard]] idem::postgres::Names names_in(const Arguments& arguments);
 
 /// Calls `work` with a connection to `url`. Throws Failure with a reason that holds nothing of the URL, which

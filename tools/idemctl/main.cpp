@@ -48,13 +48,27 @@ idemctl resolve ... --state failed ... --no-effect REASON [--yes] ... < BODY
     Without --yes it says what it would do and changes nothing: exit code 3. Safe to repeat. Business rows are not
     touched: a service that keeps such rows resolves in the transaction that also updates them.
 
-NAMES: --schema NAME --record-table NAME --version-table NAME --key-hash-function NAME
-    Where the names are not the defaults: the search path's schema, idem_record, idem_schema_version, idem_key_hash.
+idemctl purge --database-url URL --older-than DURATION [--batch N] [--yes] [--schema NAME] [--record-table NAME]
+              [--inbox-table NAME]
+    Deletes the settled records that have expired and the inbox rows of events that can no longer be delivered, where
+    they are at least that old. Unsettled records, IN_PROGRESS and UNKNOWN, are never touched, however old. Works in short
+    transactions of at most N rows, 1000 where it is not given, and leaves rows that somebody is using. Without --yes it
+    says how many rows of each it would delete at this moment and changes nothing: exit code 3; for that it reads both
+    tables. Safe to repeat, to break off, and to run several at once.
+
+idemctl inbox show --database-url URL --consumer C --source S --event ID [--schema NAME] [--inbox-table NAME]
+    When this consumer received that event, and until when that is remembered. Reads only. Exit code 1 where it has not
+    seen it.
+
+NAMES: --schema NAME --record-table NAME --inbox-table NAME --version-guard-table NAME --version-table NAME
+       --key-hash-function NAME
+    Where the names are not the defaults: the search path's schema, idem_record, idem_inbox, idem_version_guard,
+    idem_schema_version, idem_key_hash.
 
 URL is postgresql://USER@HOST:PORT/DATABASE. Other users of the machine can see it: leave the password to PGPASSWORD or
 to ~/.pgpass.
 
-Exit code 0: done. 1: no such record. 2: bad input or arguments, or it could not be done; standard error then has one
+Exit code 0: done. 1: no such record or event. 2: bad input or arguments, or it could not be done; standard error then has one
 line that says why, without the input, and standard output has nothing (unless writing there is what failed). 3: it
 would be done, but --yes was not given.
 )";
@@ -81,9 +95,11 @@ Answer answer(Words words) {
   if (is(0, "show")) return {show(words.subspan(1))};
   if (is(0, "list")) return list(words.subspan(1));
   if (is(0, "resolve")) return resolve(words.subspan(1));
+  if (is(0, "purge")) return purge(words.subspan(1));
+  if (is(0, "inbox") && is(1, "show")) return {inbox_show(words.subspan(2))};
+  if (is(0, "inbox")) throw Failure{"after inbox comes show; see idemctl --help"};
   throw Failure{
-      "the first word must be canonicalize, fingerprint, schema print, schema apply, show, list or resolve; "
-      "see "
+      "the first word must be canonicalize, fingerprint, schema, show, list, resolve, purge or inbox; see "
       "idemctl --help"};
 }
 

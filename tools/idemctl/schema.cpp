@@ -7,13 +7,25 @@
 namespace idemctl {
 
 std::string schema_print(Words words) {
-  const Arguments arguments{words, {{"schema"}, {"record-table"}, {"version-table"}, {"key-hash-function"}}};
+  const Arguments arguments{words,
+                            {{"schema"},
+                             {"record-table"},
+                             {"inbox-table"},
+                             {"version-guard-table"},
+                             {"version-table"},
+                             {"key-hash-function"}}};
   return idem::postgres::schema_sql(names_in(arguments));
 }
 
 std::string schema_apply(Words words) {
-  const Arguments arguments{
-      words, {{"database-url"}, {"schema"}, {"record-table"}, {"version-table"}, {"key-hash-function"}}};
+  const Arguments arguments{words,
+                            {{"database-url"},
+                             {"schema"},
+                             {"record-table"},
+                             {"inbox-table"},
+                             {"version-guard-table"},
+                             {"version-table"},
+                             {"key-hash-function"}}};
   const auto names = names_in(arguments);
   int found = 0;
   with_connection(arguments.required("database-url"), [&](pqxx::connection& connection) {

@@ -1,5 +1,5 @@
 // payments_demo --database-url URL --requests FILE.jsonl: shows on an empty database that a batch with
-// duplicates, a double click and a crash each have their effect once. Exit status: 0 when every number is
+// duplicates, a double click, a crash and redelivered events each have their effect once. Exit status: 0 when every number is
 // right, 1 when one is wrong or the database failed, 2 for bad usage.
 #include <cstddef>
 #include <exception>
@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
     payments::demo::batch(report, words[2], words[4]);
     payments::demo::double_click(report, words[2]);
     payments::demo::crash(report, words[2]);
+    payments::demo::redelivery(report, words[2]);
   } catch (const std::exception& failure) {
     std::cerr << "payments_demo: " << failure.what() << '\n';
     return 1;
@@ -30,6 +31,6 @@ int main(int argc, char** argv) {
     std::cout << "\nWRONG: " << report.wrong() << " of these numbers\n";
     return 1;
   }
-  std::cout << "\nEvery number is right: each command took effect once.\n";
+  std::cout << "\nEvery number is right: each command and each event took effect once.\n";
   return 0;
 }

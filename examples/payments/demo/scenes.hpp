@@ -1,4 +1,4 @@
-// The three scenes of the demo. Each throws what the database throws.
+// The four scenes of the demo. Each throws what the database throws.
 #pragma once
 
 #include <string>
@@ -17,5 +17,8 @@ void double_click(Report& report, const std::string& database_url);
 /// A process is killed between its business writes and its commit; then the client retries. To be called
 /// while no other thread runs, as it forks.
 void crash(Report& report, const std::string& database_url);
+
+/// One payment's event is delivered many times, under its own id and under new ones.
+void redelivery(Report& report, const std::string& database_url);
 
 }  // namespace payments::demo

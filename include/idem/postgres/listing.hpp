@@ -1,4 +1,4 @@
-// The records of a table as a list, for operators and dashboards.
+// What idem's tables hold, for operators and dashboards.
 #pragma once
 
 #include <chrono>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "idem/clock.hpp"
+#include "idem/event_identity.hpp"
 #include "idem/key.hpp"
 #include "idem/postgres/names.hpp"
 #include "idem/record.hpp"
@@ -63,5 +64,35 @@ struct RecordFilter {
 /// are missing; TransactionClosed outside an open transaction; and what the database throws.
 [[nodiscard]] std::vector<RecordSummary> list_records(pqxx::dbtransaction& tx, const Names& names,
                                                       const RecordFilter& filter = {});
+
+/// That a consumer has seen an event.
+struct SeenEvent {
+  TimePoint received_at{};
+  /// Until then the event may be delivered again, and its row is kept.
+  TimePoint keep_until{};
+};
+
+/// Finds whether `consumer` has seen the event, as the caller's transaction sees it: empty where it has not, or where the
+/// row was purged. Only the identity's source and id count. Changes and locks nothing, so a rollback changes nothing.
+///
+/// One row by the primary key. Throws InvalidEvent and InvalidArgument for texts out of bounds (InboxStore::receive() has
+/// the limits), before anything is sent; otherwise as list_records().
+[[nodiscard]] std::optional<SeenEvent> find_event(pqxx::dbtransaction& tx, const Names& names,
+                                                  const std::string& consumer, const EventIdentity& event);
+
+/// What purge_records() and purge_inbox() may delete.
+struct PurgeableRows {
+  std::int64_t records = 0;
+  std::int64_t events = 0;
+};
+
+/// Counts the rows that a purge with this `older_than` would delete at this moment, as the caller's transaction sees them.
+/// Changes and locks nothing, so a rollback changes nothing. A purge may come to another number: rows grow old
+/// meanwhile, and it leaves those that somebody is using.
+///
+/// One statement, which no index serves: it reads both tables. `older_than` is 0 to ten years, otherwise InvalidArgument.
+/// Otherwise as list_records().
+[[nodiscard]] PurgeableRows count_purgeable(pqxx::dbtransaction& tx, const Names& names,
+                                            std::chrono::milliseconds older_than = {});
 
 }  // namespace idem::inline v0::postgres

@@ -1,0 +1,22 @@
+#include "redelivery.hpp"
+
+#include <chrono>
+
+#include "idem/uuid.hpp"
+#include "payment_responses.hpp"
+
+namespace payments {
+
+std::optional<PaymentAuthorized> event_to_redeliver(const PaymentRequest& request, const Answer& answer) {
+  if (request.redelivery == Redelivery::none || answer.response.status != 201) return std::nullopt;
+  // Principal and offering are the payment's: they are in the key and in the fingerprint that the record was found by.
+  PaymentAuthorized event = payment_authorized(payment_id_in(answer.response), request.command.key.principal,
+                                               request.order.offering_id);
+  if (request.redelivery == Redelivery::new_id) {
+    const auto now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+    event.identity.id = idem::random_uuid_v7(now).to_string();
+  }
+  return event;
+}
+
+}  // namespace payments
