@@ -58,6 +58,7 @@ class Session {
   // Begins one where none is open.
   pqxx::dbtransaction& transaction();
   [[nodiscard]] postgres::Store store() { return backend_.store(transaction()); }
+  [[nodiscard]] const postgres::Backend& backend() const { return backend_; }
   [[nodiscard]] bool in_transaction() const { return transaction_ != nullptr; }
 
   // As a caller does who swallows every exception: a transaction that was lost is committed too. A session whose commit

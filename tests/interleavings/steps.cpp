@@ -236,10 +236,13 @@ Step sql(const std::string& name, const std::string& statement) {
 }
 
 Step purge() {
-  return sql("purge",
-             "DELETE FROM idem_record WHERE key_hash IN (SELECT key_hash FROM idem_record "
-             "WHERE idempotency_key = {key} AND state IN (2, 3) AND expires_at <= clock_timestamp() "
-             "FOR UPDATE SKIP LOCKED) AND state IN (2, 3) AND expires_at <= clock_timestamp()");
+  return {"purge",
+          [](Session& session, Event& event) {
+            const PurgedBatch purged = session.backend().purge_records(
+                session.transaction(), {.most_rows = 1'000'000, .places = 1'000'000});
+            event.answer = std::to_string(purged.rows) + " rows";
+          },
+          usable};
 }
 
 }  // namespace idem::interleavings
