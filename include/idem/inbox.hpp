@@ -73,7 +73,8 @@ class Inbox {
   ///
   /// A delivery of the same event that is being applied elsewhere is waited for. Never commits. Whatever the consumer throws is
   /// passed on, and the transaction can then commit nothing, also where the exception is swallowed: the event is not lost.
-  /// Roll back, and have it delivered again. Throws what InboxStore::receive() throws.
+  /// Roll back, and have it delivered again. A consumer that swallows a database error, which aborts the transaction, is
+  /// told of by TransactionClosed here or by commit(). Throws what InboxStore::receive() throws.
   template <class Tx, Identified Event>
   requires AppliesEvent<Consumer, Tx, Event>
   [[nodiscard]] Delivery deliver(Tx& tx, const Event& event) {
@@ -106,9 +107,10 @@ class Inbox {
     for (std::size_t i = 0; i < deliveries.size(); ++i) {
       if (deliveries[i] == Delivery::applied) news.push_back(std::ranges::data(events) + i);
     }
+    if (news.empty()) return deliveries;
     guarded(tx, [&] {
       if constexpr (AppliesBatch<Consumer, Tx, Event>) {
-        if (!news.empty()) consumer_.apply_batch(tx, std::span<const Event* const>{news});
+        consumer_.apply_batch(tx, std::span<const Event* const>{news});
       } else {
         for (const Event* event : news) consumer_.apply(tx, *event);
       }
@@ -123,6 +125,8 @@ class Inbox {
   void guarded(Tx& tx, const Work& work) {
     try {
       work();
+      // The consumer may have swallowed what aborted the transaction: then nothing is applied.
+      backend_.check_committable(tx);
     } catch (...) {
       // The event is marked as seen in this transaction, so the mark must not be committed without the effect.
       backend_.make_uncommittable(tx);

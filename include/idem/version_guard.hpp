@@ -49,6 +49,8 @@ class VersionGuard {
     if (versioned == Versioned::applied) {
       try {
         consumer_.apply(tx, event);
+        // The consumer may have swallowed what aborted the transaction: then nothing is applied.
+        backend_.check_committable(tx);
       } catch (...) {
         // The version is recorded in this transaction, so it must not be committed without the effect.
         backend_.make_uncommittable(tx);

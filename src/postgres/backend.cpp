@@ -40,6 +40,10 @@ void Backend::make_uncommittable(pqxx::dbtransaction& tx) const noexcept {
   }
 }
 
+void Backend::check_committable(pqxx::dbtransaction& tx) const {
+  if constexpr (!commit_tells_of_rollback) run(tx, "SELECT 1");
+}
+
 Failure Backend::failure_of(const std::exception_ptr& failure) const {
   try {
     std::rethrow_exception(failure);

@@ -4,12 +4,15 @@
 #include <functional>
 #include <pqxx/pqxx>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "idem/error.hpp"
 #include "idem/execute.hpp"
 #include "idem/fingerprint.hpp"
+#include "idem/inbox.hpp"
+#include "idem/version_guard.hpp"
 #include "postgres/test_database.hpp"
 
 namespace idem::postgres_test {
@@ -181,6 +184,49 @@ TEST_F(Transaction, ALossThatCannotBeExplainedCommitsNothingEither) {
     commit_what_cannot_be(tx);
   }
   EXPECT_EQ(business(), 0);
+}
+
+struct Happened {
+  EventIdentity identity;
+  std::string entity = "e";
+  int version = 1;
+};
+
+// Swallows what aborts its transaction, as one does who means to pass over a duplicate.
+struct Swallowing {
+  static constexpr std::string_view name = "swallowing";
+  void apply(pqxx::work& tx, const Happened&) const {
+    try {
+      tx.exec("SELECT 1 / 0");
+    } catch (const pqxx::sql_error&) {
+      // Goes on.
+    }
+  }
+};
+
+// libpqxx 7 would return from commit() as if it were applied, and the message would be acknowledged.
+TEST_F(Transaction, AnEventWhoseConsumerSwallowedAnErrorIsNotTakenForApplied) {
+  const auto connection = database.connect();
+  Swallowing consumer;
+  Inbox inbox{database.backend(), consumer, {.unknown_age = UnknownAge::apply}};
+  VersionGuard guard{database.backend(), consumer};
+  const Happened event{{"s", "e", std::nullopt}};
+  const auto delivered = [&](const auto& deliver) {
+    try {
+      pqxx::work tx{*connection};
+      deliver(tx);
+      tx.commit();
+      return true;
+    } catch (const std::exception&) {
+      return false;
+    }
+  };
+  EXPECT_FALSE(delivered([&](pqxx::work& tx) { static_cast<void>(inbox.deliver(tx, event)); }));
+  EXPECT_FALSE(
+      delivered([&](pqxx::work& tx) { static_cast<void>(inbox.deliver_batch(tx, std::vector{event})); }));
+  EXPECT_FALSE(delivered([&](pqxx::work& tx) { static_cast<void>(guard.deliver(tx, event)); }));
+  EXPECT_EQ(database.number("SELECT count(*) FROM idem_inbox"), 0);
+  EXPECT_EQ(database.number("SELECT count(*) FROM idem_version_guard"), 0);
 }
 
 TEST_F(Transaction, ARobustTransactionIsAccepted) {

@@ -50,6 +50,9 @@ class Database {
   /// alone.
   void make_uncommittable(TransactionBase& tx) const noexcept;
 
+  /// Does nothing: commit() says where it cannot be done.
+  void check_committable(TransactionBase& /*tx*/) const noexcept {}
+
   /// One transaction's share of purge_records() and purge_inbox(), over everything at once. Rolled back with `tx`.
   PurgedBatch purge_records(TransactionBase& tx, const PurgeBatch& batch) const;
   PurgedBatch purge_inbox(TransactionBase& tx, const PurgeBatch& batch) const;
