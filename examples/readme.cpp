@@ -65,7 +65,36 @@ idem::Response deposit(const std::string& url, const std::string& user, const st
 }
 // ---- README: transact ------------------------------------------------------------
 
-// readme URL KEY…: withdraws 500 of 1200 cents under each key, then deposits 100 under the last one, twice.
+// ---- README: inbox ----------------------------------------------------------------
+#include <idem/inbox.hpp>
+
+struct Interest {
+  idem::EventIdentity identity;  // who made the event, its id, and when
+  std::string owner;
+  int cents = 0;
+};
+
+struct Ledger {
+  static constexpr std::string_view name = "ledger";  // stored with each event that it has seen
+  void apply(pqxx::work& tx, const Interest& event) {
+    tx.exec("UPDATE account SET cents = cents + " + std::to_string(event.cents) +
+            " WHERE owner = " + tx.quote(event.owner));
+  }
+};
+
+idem::Delivery credit(pqxx::connection& connection, const Interest& event) {
+  static const idem::postgres::Backend backend;
+  Ledger ledger;
+  idem::Inbox inbox{backend, ledger};
+  pqxx::work tx{connection};
+  const idem::Delivery delivery = inbox.deliver(tx, event);
+  tx.commit();      // the money and the mark, or neither
+  return delivery;  // applied, duplicate: acknowledge the message; beyond_horizon: nobody can say
+}
+// ---- README: inbox ----------------------------------------------------------------
+
+// readme URL KEY…: withdraws 500 of 1200 cents under each key, then deposits 100 under the last one, twice, and credits an
+// event of 7 cents twice.
 int main(int argc, char** argv) {
   const std::span<char* const> words{argv, static_cast<std::size_t>(argc)};
   if (words.size() < 2) {
@@ -88,6 +117,8 @@ int main(int argc, char** argv) {
     std::cout << "deposit " << words.back() << ": " << response.status << ' ' << idem::body_text(response)
               << '\n';
   }
+  const Interest interest{{"bank", "interest-2026", idem::SystemClock{}.now()}, "ann", 7};
+  for (int i = 0; i < 2; ++i) std::cout << "interest: " << to_string(credit(connection, interest)) << '\n';
   pqxx::work check{connection};
   std::cout << "left: " << check.exec(std::string{"SELECT cents FROM account"})[0][0].as<int>() << '\n';
 }

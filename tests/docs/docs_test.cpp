@@ -54,7 +54,8 @@ TEST(Docs, TheReadmesCodeIsTheExample) {
   std::size_t from = 0;
   for (const std::string ruler :
        {"// ---- README ----------------------------------------------------------------------------------\n",
-        "// ---- README: transact ------------------------------------------------------------\n"}) {
+        "// ---- README: transact ------------------------------------------------------------\n",
+        "// ---- README: inbox ----------------------------------------------------------------\n"}) {
     EXPECT_EQ(between(readme, "```cpp\n", "```", from), between(example, ruler, ruler));
     from = readme.find("```cpp\n", from) + 1;
   }

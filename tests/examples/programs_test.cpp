@@ -33,7 +33,9 @@ TEST_F(Programs, TheReadmesCodeWithdrawsAndDepositsOncePerKey) {
             "a: 201 500 withdrawn\n"
             "deposit a: 201 100 deposited\n"
             "deposit a: 201 100 deposited\n"
-            "left: 300\n");
+            "interest: applied\n"
+            "interest: duplicate\n"
+            "left: 307\n");
 }
 
 TEST_F(Programs, TheDemoFindsEveryNumberRightOnAnEmptyDatabaseAndWrongOnAUsedOne) {
