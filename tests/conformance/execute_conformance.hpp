@@ -129,6 +129,26 @@ TYPED_TEST_P(ExecuteConformance, ExecuteRolledBackLeavesNothing) {
 }
 
 // A decline is a fact: its business writes stay, and it is replayed.
+TYPED_TEST_P(ExecuteConformance, ExecuteWhoseHandlersExceptionIsSwallowedCommitsNothing) {
+  {
+    auto unit = this->fixture.begin();
+    auto& tx = detail::transaction_of(unit);
+    const auto pay_and_throw = [&](typename TypeParam::Tx& given, const Lease&) -> Decision {
+      this->fixture.pay(given, "p1");
+      throw std::runtime_error{"after the business write"};
+    };
+    EXPECT_THROW((void)execute(this->fixture.backend(), tx, this->request(), pay_and_throw),
+                 std::runtime_error);
+    try {
+      detail::commit(unit);
+    } catch (const std::exception&) {
+      // May say that nothing can be committed.
+    }
+  }
+  EXPECT_EQ(this->fixture.payments(), 0U);
+  EXPECT_FALSE(this->find());
+}
+
 TYPED_TEST_P(ExecuteConformance, ExecuteKeepsTheBusinessWritesOfAFailedDecision) {
   {
     auto unit = this->fixture.begin();
@@ -447,12 +467,13 @@ TYPED_TEST_P(ExecuteConformance, TransactOf16ThreadsHasOneEffect) {
 REGISTER_TYPED_TEST_SUITE_P(
     ExecuteConformance, ExecuteRunsTheHandlerOnceAndThenReplays,
     ExecuteHandsTheHandlerTheVeryTransactionAndTheLease, ExecuteRolledBackLeavesNothing,
-    ExecuteKeepsTheBusinessWritesOfAFailedDecision, ExecuteAnswersADuplicateWhileTheFirstIsOpen,
-    ExecuteAnswersAnotherRequestWithMismatch, ExecuteInsideItselfUnderTheSameKeyIsAlreadyReserved,
-    TransactCommitsAndThenReplays, TransactRollsBackWhatTheHandlerThrowsAndTheKeyIsFree,
-    TransactRunsAgainAfterAConflictAndHasOneEffect, TransactGivesUpAfterTheTriesThatItWasGiven,
-    TransactSettlesALostCommitThatWasApplied, TransactRunsAgainAfterALostCommitThatWasNotApplied,
-    TransactSettlesACommitThatIsLostTimeAndAgain, TransactSaysThatACommitIsUnknownWhereItCannotSettleIt,
+    ExecuteWhoseHandlersExceptionIsSwallowedCommitsNothing, ExecuteKeepsTheBusinessWritesOfAFailedDecision,
+    ExecuteAnswersADuplicateWhileTheFirstIsOpen, ExecuteAnswersAnotherRequestWithMismatch,
+    ExecuteInsideItselfUnderTheSameKeyIsAlreadyReserved, TransactCommitsAndThenReplays,
+    TransactRollsBackWhatTheHandlerThrowsAndTheKeyIsFree, TransactRunsAgainAfterAConflictAndHasOneEffect,
+    TransactGivesUpAfterTheTriesThatItWasGiven, TransactSettlesALostCommitThatWasApplied,
+    TransactRunsAgainAfterALostCommitThatWasNotApplied, TransactSettlesACommitThatIsLostTimeAndAgain,
+    TransactSaysThatACommitIsUnknownWhereItCannotSettleIt,
     TransactSaysThatACommitIsUnknownWhereTheDatabaseIsGoneAfterIt,
     TransactSaysThatACommitIsUnknownWhereSettlingItIsRefused,
     TransactSaysThatACommitIsUnknownWhereThePauseGivesUp,
