@@ -14,18 +14,25 @@ PurgePace::PurgePace(const PurgeOptions& options) : options_{options} {
     throw InvalidArgument{"older_than must be at least 0 and at most ten years"};
   }
   if (options.batch_rows == 0) throw InvalidArgument{"batch_rows must be at least 1"};
-  if (options.batch_time < milliseconds{1}) throw InvalidArgument{"batch_time must be at least 1 ms"};
+  if (options.batch_time < milliseconds{1} || options.batch_time > longest_time) {
+    throw InvalidArgument{"batch_time must be at least 1 ms and at most ten years"};
+  }
   if (options.pause < milliseconds{0}) throw InvalidArgument{"pause must be at least 0"};
   batch_ = {options.older_than, options.batch_rows, 0, 64};
 }
 
-bool PurgePace::another() {
-  if (report_.finished || options_.stop.stop_requested()) return false;
+bool PurgePace::over() const {
+  if (report_.finished || options_.stop.stop_requested()) return true;
   // In the coarser unit: in the finer one the longest limit overflows.
-  if (std::chrono::duration_cast<std::chrono::milliseconds>(Steady::now() - begin_) >= options_.time_limit)
-    return false;
-  if (report_.transactions > 0) std::this_thread::sleep_for(options_.pause);
-  return true;
+  return std::chrono::duration_cast<std::chrono::milliseconds>(Steady::now() - begin_) >= options_.time_limit;
+}
+
+bool PurgePace::another() {
+  if (over()) return false;
+  if (report_.transactions == 0) return true;
+  std::this_thread::sleep_for(options_.pause);
+  // The pause may have outlasted the time limit, or `stop` have come in it.
+  return !over();
 }
 
 PurgeBatch PurgePace::next() {

@@ -21,7 +21,7 @@ struct PurgeOptions {
   /// The most rows that one transaction deletes; at least 1, default 1000.
   std::size_t batch_rows = 1000;
   /// About how long one transaction may take: the part of the table that it looks at shrinks and grows to fit. At least 1 ms,
-  /// default 25 ms.
+  /// at most ten years, default 25 ms.
   std::chrono::milliseconds batch_time{25};
   /// No transaction is begun after this long. Default: until everything was looked at.
   std::chrono::milliseconds time_limit = std::chrono::milliseconds::max();
@@ -69,6 +69,8 @@ class PurgePace {
 
  private:
   using Steady = std::chrono::steady_clock;
+
+  [[nodiscard]] bool over() const;
 
   const PurgeOptions& options_;
   Steady::time_point begin_ = Steady::now();

@@ -570,9 +570,22 @@ TYPED_TEST_P(InboxConformance, APurgeStopsWhenItIsToldTo) {
   EXPECT_EQ(this->purge(), 1U);
 }
 
+TYPED_TEST_P(InboxConformance, APurgeBeginsNothingAfterAPauseThatOutlastsItsTime) {
+  for (const TestEvent& event : this->events(3)) {
+    EXPECT_EQ(this->deliver(this->enrolment, event, {.horizon = 10min}), Delivery::applied);
+  }
+  this->fixture.advance(1h);
+  const auto begin = [&] { return this->fixture.begin(); };
+  const PurgeReport limited =
+      purge_inbox(this->fixture.backend(), begin, {.batch_rows = 1, .time_limit = 50ms, .pause = 100ms});
+  EXPECT_FALSE(limited.finished);
+  EXPECT_LE(limited.transactions, 1U);
+}
+
 TYPED_TEST_P(InboxConformance, APurgeRefusesOptionsBeyondALimit) {
-  for (const PurgeOptions& options : {PurgeOptions{.older_than = -1ms}, PurgeOptions{.batch_rows = 0},
-                                      PurgeOptions{.batch_time = 0ms}, PurgeOptions{.pause = -1ms}}) {
+  for (const PurgeOptions& options :
+       {PurgeOptions{.older_than = -1ms}, PurgeOptions{.batch_rows = 0}, PurgeOptions{.batch_time = 0ms},
+        PurgeOptions{.batch_time = std::chrono::milliseconds::max()}, PurgeOptions{.pause = -1ms}}) {
     EXPECT_THROW(this->purge(options), InvalidArgument);
   }
 }
@@ -592,6 +605,7 @@ REGISTER_TYPED_TEST_SUITE_P(
     TheVersionGuardForgetsWhatRollsBackAndAFailedVersionIsTriedAgain,
     ConcurrentVersionsEndAtTheNewestAndAreAppliedInOrder, ThePurgeWaitsForHorizonAndSkew,
     AnEventFromTheFutureIsKeptUntilItsOwnHorizon, ThePurgeOfRecordsLeavesWhatIsUnsettledOrAlive,
-    APurgeStopsWhenItIsToldTo, APurgeRefusesOptionsBeyondALimit);
+    APurgeStopsWhenItIsToldTo, APurgeBeginsNothingAfterAPauseThatOutlastsItsTime,
+    APurgeRefusesOptionsBeyondALimit);
 
 }  // namespace idem::conformance

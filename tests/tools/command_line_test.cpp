@@ -59,6 +59,14 @@ TEST(IdemctlCommandLine, RefusesAnUnknownOptionWithoutRepeatingIt) {
                  "unknown option, or a value for one that takes none; see idemctl --help");
 }
 
+TEST(IdemctlCommandLine, RefusesABeginningOfAnOption) {
+  // Or --y would be the --yes that a destructive verb asks for.
+  for (const char* word : {"--y", "--ye", "--older=7d", "--y="}) {
+    expect_refused(run_idemctl({"purge", word}),
+                   "unknown option, or a value for one that takes none; see idemctl --help");
+  }
+}
+
 TEST(IdemctlCommandLine, RefusesAMissingValue) {
   expect_refused(run_idemctl({"fingerprint", "--operation"}), "--operation needs a value");
   expect_refused(run_idemctl({"show", "--database-url"}), "--database-url needs a value");

@@ -2,12 +2,21 @@
 
 #include <getopt.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "failure.hpp"
 
 namespace idemctl {
+namespace {
+
+constexpr const char* unknown_option =
+    "unknown option, or a value for one that takes none; see idemctl --help";
+
+}  // namespace
 
 Arguments::Arguments(std::span<char* const> words, std::initializer_list<Option> known) {
-  // getopt skips the first word, which is the program's name for it, and moves words about.
+  // getopt skips the first word, which is the program's name for it.
   std::string name = "idemctl";
   std::vector<char*> argv{name.data()};
   argv.insert(argv.end(), words.begin(), words.end());
@@ -25,15 +34,18 @@ Arguments::Arguments(std::span<char* const> words, std::initializer_list<Option>
 
   opterr = 0;
   optind = 0;
-  // The leading ':' tells a missing value from an unknown option.
+  // '+' keeps the words in their order, and ':' tells a missing value from an unknown option.
   for (;;) {
+    const char* const at = argv[static_cast<std::size_t>(std::max(optind, 1))];
+    const std::string_view word = at == nullptr ? "" : at;
     // NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread.
-    const int answer = getopt_long(count, argv.data(), ":", options.data(), nullptr);
+    const int answer = getopt_long(count, argv.data(), "+:", options.data(), nullptr);
     if (answer == -1) break;
     if (answer == ':') throw Failure{std::string{"--"} + known_at(optopt).name + " needs a value"};
-    if (answer == '?')
-      throw Failure{"unknown option, or a value for one that takes none; see idemctl --help"};
+    if (answer == '?') throw Failure{unknown_option};
     const Option& option = known_at(answer);
+    // getopt takes any beginning that fits one option only: --y would be the --yes that a destructive verb asks for.
+    if (word.substr(2, word.find('=') - 2) != option.name) throw Failure{unknown_option};
     std::vector<std::string>& values = given_[option.name];
     if (option.takes != Option::Takes::many_values && !values.empty()) {
       throw Failure{std::string{"--"} + option.name + " is given twice"};
