@@ -65,6 +65,43 @@ std::optional<std::string> last_value(std::span<const Header> headers, const Sam
   return found->value;
 }
 
+std::optional<int> hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return std::nullopt;
+}
+
+// A value as HTTP carries it: a quoted string is unquoted, then percent-decoded once (CloudEvents HTTP binding 1.0, 3.1.3.2).
+std::string http_value(std::string_view value) {
+  std::string unquoted;
+  if (value.size() >= 2 && value.front() == '"' && value.back() == '"') {
+    value = value.substr(1, value.size() - 2);
+    for (std::size_t at = 0; at < value.size(); ++at) {
+      if (value[at] == '\\' && at + 1 < value.size()) ++at;
+      unquoted += value[at];
+    }
+    value = unquoted;
+  }
+  std::string decoded;
+  for (std::size_t at = 0; at < value.size(); ++at) {
+    const auto high = value[at] == '%' && at + 2 < value.size() ? hex_digit(value[at + 1]) : std::nullopt;
+    const auto low = high ? hex_digit(value[at + 2]) : std::nullopt;
+    if (low) {
+      decoded += static_cast<char>(*high * 16 + *low);
+      at += 2;
+    } else {
+      decoded += value[at];
+    }
+  }
+  return decoded;
+}
+
+bool is_http_attribute(std::string_view header, std::string_view name) {
+  return header.size() > 3 && equal_without_case(header.substr(0, 3), "ce-") &&
+         equal_without_case(header.substr(3), name);
+}
+
 // Canonical JSON: what has no single meaning was refused already.
 json parsed(const std::string& canonical) {
   json document = json::parse(canonical, nullptr, /*allow_exceptions=*/false);
@@ -103,11 +140,12 @@ std::optional<TimePoint> time_of(const EventIdentity& identity) {
 
 std::optional<EventIdentity> cloud_event_identity(std::span<const Header> headers) {
   constexpr std::array<std::string_view, 3> prefixes{"ce_", "cloudEvents_", "cloudEvents:"};
-  return cloud_event([&](std::string_view name) {
+  return cloud_event([&](std::string_view name) -> std::optional<std::string> {
+    if (const auto value =
+            last_value(headers, [&](std::string_view header) { return is_http_attribute(header, name); })) {
+      return http_value(*value);
+    }
     return last_value(headers, [&](std::string_view header) {
-      if (header.size() > 3 && equal_without_case(header.substr(0, 3), "ce-")) {
-        return equal_without_case(header.substr(3), name);
-      }
       return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) {
         return header.starts_with(prefix) && header.substr(prefix.size()) == name;
       });

@@ -1,6 +1,7 @@
 #include "idem/retention.hpp"
 
 #include <algorithm>
+#include <string>
 #include <thread>
 
 #include "idem/error.hpp"
@@ -13,7 +14,10 @@ PurgePace::PurgePace(const PurgeOptions& options) : options_{options} {
   if (options.older_than < milliseconds{0} || options.older_than > longest_time) {
     throw InvalidArgument{"older_than must be at least 0 and at most ten years"};
   }
-  if (options.batch_rows == 0) throw InvalidArgument{"batch_rows must be at least 1"};
+  constexpr std::size_t most_rows = 1'000'000;
+  if (options.batch_rows == 0 || options.batch_rows > most_rows) {
+    throw InvalidArgument{"batch_rows must be 1 to " + std::to_string(most_rows)};
+  }
   if (options.batch_time < milliseconds{1} || options.batch_time > longest_time) {
     throw InvalidArgument{"batch_time must be at least 1 ms and at most ten years"};
   }

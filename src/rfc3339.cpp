@@ -35,7 +35,7 @@ class Reader {
   std::chrono::microseconds fraction() {
     if (!good_ || !rest_.starts_with('.')) return {};
     rest_.remove_prefix(1);
-    const auto end = std::find_if_not(rest_.begin(), rest_.end(), is_digit);
+    const auto* const end = std::find_if_not(rest_.begin(), rest_.end(), is_digit);
     const auto digits = static_cast<std::size_t>(end - rest_.begin());
     good_ = digits > 0;
     std::int64_t value = 0;
@@ -79,7 +79,7 @@ std::optional<TimePoint> parse_rfc3339(std::string_view text) noexcept {
   }
   if (!reader.at_end()) return std::nullopt;
   const year_month_day date{year{y}, month{static_cast<unsigned>(m)}, day{static_cast<unsigned>(d)}};
-  if (!date.ok() || h > 23 || min > 59 || s > 60) return std::nullopt;
+  if (!date.ok() || h > 23 || min > 59 || s > 60 || (s == 60 && min != 59)) return std::nullopt;
   return sys_days{date} + hours{h} + minutes{min} + seconds{s} + fraction - offset;
 }
 

@@ -34,7 +34,8 @@ void validate(const EventIdentity& identity);
 // turn, and throws InvalidEvent where it does but is malformed. Pure; safe between threads.
 
 /// Reads a CloudEvents 1.0 event in binary mode from a message's headers: `id`, `source` and `time` behind the prefix
-/// `ce_` (Kafka), `ce-` (HTTP, in either case), `cloudEvents_` or `cloudEvents:` (AMQP). Where a header repeats, its last value
+/// `ce_` (Kafka), `ce-` (HTTP, in either case; values are unquoted and percent-decoded as
+/// the HTTP binding says), `cloudEvents_` or `cloudEvents:` (AMQP). Where a header repeats, its last value
 /// counts. Empty where there is no `specversion`; another one than 1.0 is malformed, and so is a missing id or source.
 [[nodiscard]] std::optional<EventIdentity> cloud_event_identity(std::span<const Header> headers);
 

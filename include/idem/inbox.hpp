@@ -1,6 +1,7 @@
 // Redelivered events take effect once: the event is marked as seen in the transaction of its effect.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <ranges>
 #include <span>
@@ -63,6 +64,8 @@ class Inbox {
       : backend_{backend}, consumer_{consumer}, options_{options} {
     validate(options_);
   }
+  /// A backend that ends with the expression.
+  Inbox(const Backend&& backend, Consumer& consumer, InboxOptions options = {}) = delete;
 
   /// Calls `consumer.apply(tx, event)` if this consumer has not seen the event, in the caller's transaction: if that rolls
   /// back, the event is unseen again.
@@ -86,7 +89,8 @@ class Inbox {
   }
 
   /// Delivers up to InboxStore::most_events events in one transaction, and says of each, in order, what became of it: the
-  /// first of equal ones is `applied`, later ones are `duplicate`.
+  /// first of equal ones is `applied`, later ones are `duplicate`. (Equal ones that differ in their time are judged by the time of
+  /// the first.)
   ///
   /// The consumer gets the new ones in the order given: all at once where it has `apply_batch(tx, events)`, with `events`
   /// a `std::span<const Event* const>`, otherwise one by one. One that fails fails the whole: roll back, and deliver them
@@ -103,12 +107,12 @@ class Inbox {
     auto store = backend_.inbox_store(tx);
     std::vector<Delivery> deliveries = store.receive(Consumer::name, identities, options_);
 
-    std::vector<const Event*> news;
-    for (std::size_t i = 0; i < deliveries.size(); ++i) {
-      if (deliveries[i] == Delivery::applied) news.push_back(std::ranges::data(events) + i);
-    }
-    if (news.empty()) return deliveries;
+    if (std::ranges::find(deliveries, Delivery::applied) == deliveries.end()) return deliveries;
     guarded(tx, [&] {
+      std::vector<const Event*> news;
+      for (std::size_t i = 0; i < deliveries.size(); ++i) {
+        if (deliveries[i] == Delivery::applied) news.push_back(std::ranges::data(events) + i);
+      }
       if constexpr (AppliesBatch<Consumer, Tx, Event>) {
         consumer_.apply_batch(tx, std::span<const Event* const>{news});
       } else {

@@ -19,7 +19,8 @@ class OnInFlight {
   /// The answer as soon as there is one, and `InProgress` where there is none within `longest`: more than 0, at most an hour.
   ///
   /// Looks again and again, at growing intervals up to 50 ms, in the caller's transaction, which is held open with its
-  /// connection meanwhile: no setting is changed, no lock is waited for, and no error comes of it. Under REPEATABLE READ and
+  /// connection meanwhile: no setting is changed, no lock is waited for, and no error comes of it. (Without the gate an
+  /// uncommitted reservation is waited for in the server, beyond `longest`, and a circle of waits is a TransactionConflict.) Under REPEATABLE READ and
   /// SERIALIZABLE nothing new can be seen, so a record that was committed in progress is answered at once, and an uncommitted
   /// one that is committed meanwhile is a TransactionConflict: run the whole transaction again, for its answer.
   [[nodiscard]] static constexpr OnInFlight wait(std::chrono::milliseconds longest) {

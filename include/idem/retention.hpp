@@ -18,7 +18,7 @@ struct PurgeOptions {
   /// Leaves what was created (records) or received (events) less long ago than this, even where nothing needs it any more. At
   /// least 0, at most ten years; default 0.
   std::chrono::milliseconds older_than{0};
-  /// The most rows that one transaction deletes; at least 1, default 1000.
+  /// The most rows that one transaction deletes; at least 1, at most 1,000,000; default 1000.
   std::size_t batch_rows = 1000;
   /// About how long one transaction may take: the part of the table that it looks at shrinks and grows to fit. At least 1 ms,
   /// at most ten years, default 25 ms.

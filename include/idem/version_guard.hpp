@@ -31,6 +31,8 @@ class VersionGuard {
 
  public:
   VersionGuard(const Backend& backend, Consumer& consumer) : backend_{backend}, consumer_{consumer} {}
+  /// A backend that ends with the expression.
+  VersionGuard(const Backend&& backend, Consumer& consumer) = delete;
 
   /// Calls `consumer.apply(tx, event)` if the event's version is greater than the last one applied, in the caller's
   /// transaction: if that rolls back, so does the recorded version.

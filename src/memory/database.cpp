@@ -30,9 +30,9 @@ InboxStore Database::inbox_store(TransactionBase& tx) const {
 void Database::make_uncommittable(TransactionBase& tx) const noexcept {
   try {
     detail::Work& work = tx.work_in(*shared_);
-    const detail::Work::Lock lock = work.enter(tx.level_.level);
-    work.spoil();
-  } catch (...) {  // NOLINT(bugprone-empty-catch): what is over or spoiled already commits nothing
+    const std::lock_guard lock{shared_->mutex};
+    work.spoil(tx.level_.level);
+  } catch (...) {  // NOLINT(bugprone-empty-catch): what was moved from commits nothing
   }
 }
 

@@ -139,7 +139,7 @@ Reservation Store::do_reserve(const Key& key, const Fingerprint& fingerprint, co
   const auto waited = [&] {
     if (!options.on_in_flight.waits()) return false;
     const auto pause = patience.next();
-    if (pause == pause.zero()) return false;
+    if (pause == std::chrono::nanoseconds{0}) return false;
     call.pause(pause);
     return true;
   };

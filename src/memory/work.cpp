@@ -111,8 +111,15 @@ void Work::wait_for(Lock& lock, const Work& other) {
 }
 
 void Work::spoil() noexcept {
-  undo_since(levels_.back().changes);
-  levels_.back().spoiled = true;
+  spoil(levels_.back().id);
+}
+
+void Work::spoil(LevelId level) noexcept {
+  const auto first =
+      std::find_if(levels_.begin(), levels_.end(), [&](const Level& open) { return open.id == level; });
+  if (first == levels_.end()) return;
+  undo_since(first->changes);
+  std::for_each(first, levels_.end(), [](Level& open) { open.spoiled = true; });
 }
 
 void Work::undo_since(std::size_t change) noexcept {

@@ -1,6 +1,9 @@
 #include "statements.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "sql.hpp"
 
@@ -218,6 +221,25 @@ std::string with_units(std::string text) {
   return text;
 }
 
+// In one pass: a configured name may hold what looks like a place for another one.
+std::string with_names(std::string_view text, const Names& names) {
+  const std::pair<std::string_view, const std::string*> places[] = {
+      {"{record}", &names.record}, {"{inbox}", &names.inbox}, {"{version_guard}", &names.version_guard}};
+  std::string named;
+  while (!text.empty()) {
+    const auto* const place = std::find_if(std::begin(places), std::end(places),
+                                           [&](const auto& each) { return text.starts_with(each.first); });
+    if (place == std::end(places)) {
+      named += text.front();
+      text.remove_prefix(1);
+    } else {
+      named += qualified(names, *place->second);
+      text.remove_prefix(place->first.size());
+    }
+  }
+  return named;
+}
+
 std::string render(std::string_view statement, const Names& names, std::string_view gate = "true",
                    std::string_view still = {}, std::string_view skip_locked = {}) {
   std::string text = replace_all(std::string{statement}, "{judged}", judged);
@@ -227,10 +249,7 @@ std::string render(std::string_view statement, const Names& names, std::string_v
   text = replace_all(std::move(text), "{in_time}", in_time);
   text = replace_all(std::move(text), "{clock}", clock);
   text = replace_all(std::move(text), "{new_fence}", new_fence);
-  text = with_units(std::move(text));
-  text = replace_all(std::move(text), "{record}", qualified(names, names.record));
-  text = replace_all(std::move(text), "{inbox}", qualified(names, names.inbox));
-  return replace_all(std::move(text), "{version_guard}", qualified(names, names.version_guard));
+  return with_names(with_units(std::move(text)), names);
 }
 
 std::string render_purge(const Names& names, std::string_view purged, std::string_view useless) {

@@ -57,7 +57,7 @@ class Reserving {
       if (!std::holds_alternative<InProgress>(answer) || !options_.on_in_flight.waits()) return answer;
       if (seen_in_progress_ && keeps_its_snapshot()) return answer;
       const auto pause = patience.next();
-      if (pause == pause.zero()) return answer;
+      if (pause == std::chrono::nanoseconds{0}) return answer;
       std::this_thread::sleep_for(pause);
     }
   }

@@ -584,7 +584,8 @@ TYPED_TEST_P(InboxConformance, APurgeBeginsNothingAfterAPauseThatOutlastsItsTime
 
 TYPED_TEST_P(InboxConformance, APurgeRefusesOptionsBeyondALimit) {
   for (const PurgeOptions& options :
-       {PurgeOptions{.older_than = -1ms}, PurgeOptions{.batch_rows = 0}, PurgeOptions{.batch_time = 0ms},
+       {PurgeOptions{.older_than = -1ms}, PurgeOptions{.batch_rows = 0},
+        PurgeOptions{.batch_rows = 1'000'001}, PurgeOptions{.batch_time = 0ms},
         PurgeOptions{.batch_time = std::chrono::milliseconds::max()}, PurgeOptions{.pause = -1ms}}) {
     EXPECT_THROW(this->purge(options), InvalidArgument);
   }

@@ -149,8 +149,8 @@ TEST(Schema, ThePrintedScriptInstallsTheSame) {
 }
 
 TEST(Schema, EveryNameMayNeedQuoting) {
-  const postgres::Names names{.schema = "Sch\"ema '$1' {record}",
-                              .record = "Records; DROP TABLE x --$2 $$ $sql$ {clock}",
+  const postgres::Names names{.schema = "Sch\"ema '$1' {record} {inbox}",
+                              .record = "Records; DROP TABLE x --$2 $$ $sql$ {clock} {inbox}",
                               .inbox = "in\"box {purged}$1",
                               .version_guard = "gu'ard {useless} $3",
                               .schema_version = "ver'sion\"",

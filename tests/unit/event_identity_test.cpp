@@ -36,6 +36,26 @@ TEST(CloudEventIdentity, IsReadFromHttpsAndAmqpsHeaders) {
   EXPECT_EQ(cloud_event_identity(std::vector<Header>{{"CE_specversion", "1.0"}}), std::nullopt);
 }
 
+// HTTP binding 1.0, 3.1.3.2. Otherwise one event has two identities, by two routes.
+TEST(CloudEventIdentity, IsDecodedWhereHttpCarriesIt) {
+  const auto id = [](std::string prefix, std::string value) {
+    return cloud_event_identity(std::vector<Header>{{prefix + "specversion", "1.0"},
+                                                    {prefix + "id", std::move(value)},
+                                                    {prefix + "source", "s"}})
+        ->id;
+  };
+  EXPECT_EQ(id("ce-", "Euro%20%E2%82%AC%20%F0%9F%98%80"), "Euro \u20ac \U0001F600");
+  EXPECT_EQ(id("ce-", R"("a b")"), "a b");
+  EXPECT_EQ(id("ce-", R"("a \"b\" \\")"), R"(a "b" \)");
+  EXPECT_EQ(id("ce-", "100%25"), "100%");
+  EXPECT_EQ(id("ce-", "%2541"), "%41");
+  EXPECT_EQ(id("ce-", "5%"), "5%");
+  EXPECT_EQ(id("ce-", "5%zz%4"), "5%zz%4");
+  EXPECT_EQ(id("ce_", "Euro%20"), "Euro%20");
+  EXPECT_THROW((void)id("ce-", "%00"), InvalidEvent);
+  EXPECT_THROW((void)id("ce-", "%ff"), InvalidEvent);
+}
+
 TEST(CloudEventIdentity, TheLastOfRepeatedHeadersCounts) {
   const std::vector<Header> headers{
       {"ce_specversion", "1.0"}, {"ce_id", "first"}, {"ce_source", "s"}, {"ce_id", "last"}};

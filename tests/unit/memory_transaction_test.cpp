@@ -274,5 +274,22 @@ TEST_F(SpoiledMemoryTransaction, DoesNotTakeTheLostCommitThatAnotherIsToHave) {
   EXPECT_THROW(next.commit(), CommitLost);
 }
 
+// A consumer that leaves a savepoint open behind its exception must not save what is around it.
+TEST_F(MemoryTransaction, WhatIsMadeUncommittableStaysSoWhereASubtransactionInItIsOpen) {
+  memory::Database database;
+  memory::Table<std::string, int> rows{database};
+  auto tx = database.begin();
+  rows.put(tx, "before", 1);
+  {
+    memory::Subtransaction open{tx};
+    rows.put(open, "inside", 1);
+    database.make_uncommittable(tx);
+  }
+  EXPECT_THROW(rows.put(tx, "after", 1), TransactionClosed);
+  EXPECT_THROW(tx.commit(), TransactionClosed);
+  auto check = database.begin();
+  EXPECT_EQ(rows.size(check), 0U);
+}
+
 }  // namespace
 }  // namespace idem::memory

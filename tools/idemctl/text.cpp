@@ -24,7 +24,10 @@ bool is_control(std::string_view character) {
   const auto first = static_cast<unsigned char>(character[0]);
   if (character.size() == 1) return first < 0x20 || first == 0x7f;
   // U+0080 to U+009F are control characters too.
-  return first == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0;
+  if (first == 0xc2) return static_cast<unsigned char>(character[1]) < 0xa0;
+  // Line separators and what turns the direction of the text: U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069.
+  return character == "\u200e" || character == "\u200f" || (character >= "\u2028" && character <= "\u202e") ||
+         (character >= "\u2066" && character <= "\u2069");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "failure.hpp"
+#include "rfc3339.hpp"
 #include "text.hpp"
 
 namespace idemctl {
@@ -17,92 +18,6 @@ std::optional<Number> whole(std::string_view digits) {
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
   return number;
-}
-
-// Reads a text from its front.
-class Reader {
- public:
-  explicit Reader(std::string_view text) : text_{text} {}
-
-  [[nodiscard]] bool at_end() const { return text_.empty(); }
-
-  bool take(char expected) {
-    if (!text_.starts_with(expected)) return false;
-    text_.remove_prefix(1);
-    return true;
-  }
-
-  // The number that exactly `width` digits spell.
-  std::optional<int> digits(std::size_t width) {
-    if (text_.size() < width || text_.find_first_not_of("0123456789") < width) return std::nullopt;
-    const auto number = whole<int>(text_.substr(0, width));
-    text_.remove_prefix(width);
-    return number;
-  }
-
-  // One digit or more after a point.
-  std::optional<std::chrono::microseconds> fraction() {
-    std::int64_t parts = 0;
-    std::int64_t unit = 100'000;
-    std::size_t count = 0;
-    for (; count < text_.size() && text_[count] >= '0' && text_[count] <= '9'; ++count, unit /= 10) {
-      parts += (text_[count] - '0') * unit;
-    }
-    if (count == 0) return std::nullopt;
-    text_.remove_prefix(count);
-    return std::chrono::microseconds{parts};
-  }
-
- private:
-  std::string_view text_;
-};
-
-// "hh:mm", as an offset has it too.
-std::optional<std::chrono::minutes> hours_and_minutes(Reader& reader) {
-  const auto hours = reader.digits(2);
-  const bool colon = reader.take(':');
-  const auto minutes = reader.digits(2);
-  if (!hours || !colon || !minutes || *hours > 23 || *minutes > 59) return std::nullopt;
-  return std::chrono::hours{*hours} + std::chrono::minutes{*minutes};
-}
-
-std::optional<std::chrono::minutes> offset(Reader& reader) {
-  if (reader.take('Z')) return std::chrono::minutes{0};
-  const bool east = reader.take('+');
-  if (!east && !reader.take('-')) return std::nullopt;
-  const auto amount = hours_and_minutes(reader);
-  if (!amount) return std::nullopt;
-  return east ? *amount : -*amount;
-}
-
-std::optional<std::chrono::sys_days> date(Reader& reader) {
-  const auto year = reader.digits(4);
-  if (!year || !reader.take('-')) return std::nullopt;
-  const auto month = reader.digits(2);
-  if (!month || !reader.take('-')) return std::nullopt;
-  const auto day = reader.digits(2);
-  if (!day) return std::nullopt;
-  const std::chrono::year_month_day date{std::chrono::year{*year},
-                                         std::chrono::month{static_cast<unsigned>(*month)},
-                                         std::chrono::day{static_cast<unsigned>(*day)}};
-  if (!date.ok()) return std::nullopt;
-  return std::chrono::sys_days{date};
-}
-
-// RFC 3339 §5.6, in capital letters and without leap seconds.
-std::optional<idem::TimePoint> time(Reader reader) {
-  const auto day = date(reader);
-  if (!day || !reader.take('T')) return std::nullopt;
-  const auto clock = hours_and_minutes(reader);
-  if (!clock || !reader.take(':')) return std::nullopt;
-  const auto seconds = reader.digits(2);
-  if (!seconds || *seconds > 59) return std::nullopt;
-  std::optional<std::chrono::microseconds> fraction{0};
-  if (reader.take('.')) fraction = reader.fraction();
-  if (!fraction) return std::nullopt;
-  const auto east = offset(reader);
-  if (!east || !reader.at_end()) return std::nullopt;
-  return idem::TimePoint{*day} + *clock + std::chrono::seconds{*seconds} + *fraction - *east;
 }
 
 }  // namespace
@@ -134,7 +49,7 @@ std::chrono::seconds duration_of(const std::string& option, const std::string& w
 }
 
 idem::TimePoint time_of(const std::string& option, const std::string& word) {
-  const auto found = time(Reader{word});
+  const auto found = idem::detail::parse_rfc3339(word);
   if (!found) {
     throw Failure{"--" + option +
                   " must be a time as RFC 3339 has it: 2026-01-31T12:00:00.5Z, 2026-01-31T14:00:00+02:00"};

@@ -63,6 +63,8 @@ class Work {
   // What an error does to a transaction on PostgreSQL: undoes the innermost level, gives up its rows, and
   // refuses everything in it but its rollback.
   void spoil() noexcept;
+  // The same to `level` and all levels inside it.
+  void spoil(LevelId level) noexcept;
 
  private:
   struct Level {
