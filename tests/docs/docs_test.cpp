@@ -99,6 +99,23 @@ TEST(Docs, EachFaultHasATestOrAReason) {
   EXPECT_EQ(rows, 57);
 }
 
+// scripts/mutate takes an hour, so that one which no longer fits would be noticed late.
+TEST(Docs, EachSeededMistakeStillFitsTheCode) {
+  int mistakes = 0;
+  for (const auto& entry : fs::directory_iterator{root / "tests/mutations"}) {
+    SCOPED_TRACE(entry.path().filename());
+    const std::string mistake = read(entry.path());
+    const std::string path = between(mistake, "\nfile ", "\n");
+    const std::string before = between(mistake, "\n=== before\n", "\n=== after\n");
+    const std::string source = read(root / path);
+    const std::size_t found = source.find(before);
+    EXPECT_NE(found, std::string::npos) << path;
+    EXPECT_EQ(source.find(before, found + 1), std::string::npos) << path;
+    ++mistakes;
+  }
+  EXPECT_GT(mistakes, 20);
+}
+
 std::string without_code(std::string text) {
   for (std::size_t at = text.find("```"); at != std::string::npos; at = text.find("```")) {
     text.erase(at, text.find("```", at + 3) + 3 - at);
