@@ -25,9 +25,13 @@ bool is_control(std::string_view character) {
   if (character.size() == 1) return first < 0x20 || first == 0x7f;
   // U+0080 to U+009F are control characters too.
   if (first == 0xc2) return static_cast<unsigned char>(character[1]) < 0xa0;
+  if (first != 0xe2 || character.size() != 3) return false;
   // Line separators and what turns the direction of the text: U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069.
-  return character == "\u200e" || character == "\u200f" || (character >= "\u2028" && character <= "\u202e") ||
-         (character >= "\u2066" && character <= "\u2069");
+  const unsigned second = static_cast<unsigned char>(character[1]);
+  const unsigned third = static_cast<unsigned char>(character[2]);
+  const unsigned code = 0x2000 + (second - 0x80) * 0x40 + (third - 0x80);
+  return code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+         (code >= 0x2066 && code <= 0x2069);
 }
 
 }  // namespace
