@@ -1,7 +1,7 @@
 // bench_inbox_batch: 500 events delivered one by one, in one batch, and by hand-written SQL that does the same.
 //
-// Each round runs the three on new events, in another order each time, so that what else the machine does meets all alike.
-// Run it under scripts/with-postgres, which flushes to disk as a real server does.
+// Each round runs the three on new events, in another order each time, so that what else the machine does meets all
+// alike. Run it under scripts/with-postgres, which flushes to disk as a real server does.
 #include <array>
 #include <iostream>
 #include <pqxx/pqxx>

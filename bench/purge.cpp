@@ -1,5 +1,6 @@
-// bench_purge [MILLIONS]: two purgers side by side over a table of 1,000,000 expired and 1,000,000 live records (MILLIONS:
-// another number of each). Prints the median transaction; exits with 1 where a live record is gone or an expired one left.
+// bench_purge [MILLIONS]: two purgers side by side over a table of 1,000,000 expired and 1,000,000 live records
+// (MILLIONS: another number of each). Prints the median transaction; exits with 1 where a live record is gone or an
+// expired one left.
 #include <chrono>
 #include <exception>
 #include <iostream>

@@ -93,8 +93,8 @@ idem::Delivery credit(pqxx::connection& connection, const Interest& event) {
 }
 // ---- README: inbox ----------------------------------------------------------------
 
-// readme URL KEY…: withdraws 500 of 1200 cents under each key, then deposits 100 under the last one, twice, and credits an
-// event of 7 cents twice.
+// readme URL KEY…: withdraws 500 of 1200 cents under each key, then deposits 100 under the last one, twice, and credits
+// an event of 7 cents twice.
 int main(int argc, char** argv) {
   const std::span<char* const> words{argv, static_cast<std::size_t>(argc)};
   if (words.size() < 2) {

@@ -36,7 +36,8 @@ EventIdentity checked(EventIdentity identity) {
   return identity;
 }
 
-// The CloudEvents attributes that matter here, from wherever the event has them; a null is an attribute that is not there.
+// The CloudEvents attributes that matter here, from wherever the event has them; a null is an attribute that is not
+// there.
 template <class Attribute>
 std::optional<EventIdentity> cloud_event(const Attribute& attribute) {
   const std::optional<std::string> version = attribute("specversion");
@@ -72,7 +73,8 @@ std::optional<int> hex_digit(char c) {
   return std::nullopt;
 }
 
-// A value as HTTP carries it: a quoted string is unquoted, then percent-decoded once (CloudEvents HTTP binding 1.0, 3.1.3.2).
+// A value as HTTP carries it: a quoted string is unquoted, then percent-decoded once (CloudEvents HTTP binding 1.0,
+// 3.1.3.2).
 std::string http_value(std::string_view value) {
   std::string unquoted;
   if (value.size() >= 2 && value.front() == '"' && value.back() == '"') {

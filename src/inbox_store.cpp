@@ -1,7 +1,7 @@
 #include "idem/inbox_store.hpp"
 
 #include <algorithm>
-#include <map>
+#include <chrono>
 #include <numeric>
 #include <string>
 #include <tuple>

@@ -19,9 +19,9 @@ void validate(const ReserveOptions& options) {
   if (options.horizon && options.retention < *options.horizon) {
     throw InvalidArgument{"retention must not be shorter than the horizon: a late duplicate would run again"};
   }
-  if (options.on_in_flight.waits() && (options.on_in_flight.longest() <= milliseconds{0} ||
-                                       options.on_in_flight.longest() > std::chrono::hours{1})) {
-    throw InvalidArgument{"the longest wait for a key in flight must be more than 0 and at most an hour"};
+  if (options.on_in_flight.longest() < milliseconds{0} ||
+      options.on_in_flight.longest() > std::chrono::hours{1}) {
+    throw InvalidArgument{"the longest wait for a key in flight must be at least 0 and at most an hour"};
   }
   if (options.call_deadline < milliseconds{0} || options.call_deadline >= options.lease) {
     throw InvalidArgument{"call_deadline must be at least 0 and end inside the lease"};

@@ -44,15 +44,15 @@ void validate(const EventIdentity& identity);
 /// meaning, such as a member given twice. Reads at most 16 MiB.
 [[nodiscard]] std::optional<EventIdentity> cloud_event_identity(std::string_view text);
 
-/// Reads the id from the first of `names` that `headers` have, compared byte for byte; where that header repeats, its last
-/// value counts. `source` says who made the events, such as the topic's name. Usual names: `id` (Debezium),
+/// Reads the id from the first of `names` that `headers` have, compared byte for byte; where that header repeats, its
+/// last value counts. `source` says who made the events, such as the topic's name. Usual names: `id` (Debezium),
 /// `message-id`, `event_id`, `eventId`.
 [[nodiscard]] std::optional<EventIdentity> header_identity(std::span<const Header> headers,
                                                            std::span<const std::string> names,
                                                            std::string source);
 
-/// Reads the id from the member of the JSON text `payload` at `pointer` (RFC 6901): a string, or an integer of 64 bits, which
-/// is its digits. Empty where there is none or it is null. Throws InvalidJson as cloud_event_identity does, and
+/// Reads the id from the member of the JSON text `payload` at `pointer` (RFC 6901): a string, or an integer of 64 bits,
+/// which is its digits. Empty where there is none or it is null. Throws InvalidJson as cloud_event_identity does, and
 /// InvalidArgument for a pointer that is none.
 [[nodiscard]] std::optional<EventIdentity> member_identity(std::string_view payload,
                                                            const std::string& pointer, std::string source);

@@ -52,9 +52,9 @@ Outcome run_acquired(Store& store, Tx& tx, const Lease& lease, Handler& handler)
 /// - Mismatch: the key was used for another request. Never retry with it.
 /// - Unknown: the result of an earlier attempt is not known. Commit, so that this is kept, and tell the client.
 ///
-/// Never commits. Whatever the handler throws is passed on, and so is what complete() throws for a response that is refused;
-/// the transaction can then commit nothing, also where the exception is swallowed. Throws what reserve() throws too. After
-/// any exception roll back.
+/// Never commits. Whatever the handler throws is passed on, and so is what complete() throws for a response that is
+/// refused; the transaction can then commit nothing, also where the exception is swallowed. Throws what reserve()
+/// throws too. After any exception roll back.
 ///
 /// Make the call at the (sub)transaction level that commits. Safe to call from several threads, each
 /// with its own transaction.

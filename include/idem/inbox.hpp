@@ -38,6 +38,23 @@ concept AppliesBatch = requires(Consumer& consumer, Tx& tx, std::span<const Even
   consumer.apply_batch(tx, events);
 };
 
+namespace detail {
+
+// Does an event's effect in the transaction that says it is done: neither is committed without the other.
+template <class Backend, class Tx, class Work>
+void run_consumer(const Backend& backend, Tx& tx, const Work& work) {
+  try {
+    work();
+    // The consumer may have swallowed what aborted the transaction: then nothing is applied.
+    backend.check_committable(tx);
+  } catch (...) {
+    backend.make_uncommittable(tx);
+    throw;
+  }
+}
+
+}  // namespace detail
+
 /// Delivers each event to its consumer once, however often it comes.
 ///
 ///     struct Enrolment {
@@ -67,30 +84,31 @@ class Inbox {
   /// A backend that ends with the expression.
   Inbox(const Backend&& backend, Consumer& consumer, InboxOptions options = {}) = delete;
 
-  /// Calls `consumer.apply(tx, event)` if this consumer has not seen the event, in the caller's transaction: if that rolls
-  /// back, the event is unseen again.
+  /// Calls `consumer.apply(tx, event)` if this consumer has not seen the event, in the caller's transaction: if that
+  /// rolls back, the event is unseen again.
   ///
   /// - applied: the consumer ran. Not durable until you commit; acknowledge the message after that.
   /// - duplicate: it was applied before, and the consumer was not called. Commit or roll back, and acknowledge.
   /// - beyond_horizon: it cannot be proven unseen, and the consumer was not called. Put it where somebody decides.
   ///
-  /// A delivery of the same event that is being applied elsewhere is waited for. Never commits. Whatever the consumer throws is
-  /// passed on, and the transaction can then commit nothing, also where the exception is swallowed: the event is not lost.
-  /// Roll back, and have it delivered again. A consumer that swallows a database error, which aborts the transaction, is
-  /// told of by TransactionClosed here or by commit(). Throws what InboxStore::receive() throws.
+  /// A delivery of the same event that is being applied elsewhere is waited for. Never commits. Whatever the consumer
+  /// throws is passed on, and the transaction can then commit nothing, also where the exception is swallowed: the event
+  /// is not lost. Roll back, and have it delivered again. A consumer that swallows a database error, which aborts the
+  /// transaction, is told of by TransactionClosed here or by commit(). Throws what InboxStore::receive() throws.
   template <class Tx, Identified Event>
   requires AppliesEvent<Consumer, Tx, Event>
   [[nodiscard]] Delivery deliver(Tx& tx, const Event& event) {
     auto store = backend_.inbox_store(tx);
     const EventIdentity& identity = event.identity;
     const Delivery delivery = store.receive(Consumer::name, {&identity, 1}, options_).front();
-    if (delivery == Delivery::applied) guarded(tx, [&] { consumer_.apply(tx, event); });
+    if (delivery == Delivery::applied)
+      detail::run_consumer(backend_, tx, [&] { consumer_.apply(tx, event); });
     return delivery;
   }
 
-  /// Delivers up to InboxStore::most_events events in one transaction, and says of each, in order, what became of it: the
-  /// first of equal ones is `applied`, later ones are `duplicate`. (Equal ones that differ in their time are judged by the time of
-  /// the first.)
+  /// Delivers up to InboxStore::most_events events in one transaction, and says of each, in order, what became of it:
+  /// the first of equal ones is `applied`, later ones are `duplicate`. (Equal ones that differ in their time are judged
+  /// by the time of the first.)
   ///
   /// The consumer gets the new ones in the order given: all at once where it has `apply_batch(tx, events)`, with `events`
   /// a `std::span<const Event* const>`, otherwise one by one. One that fails fails the whole: roll back, and deliver them
@@ -108,7 +126,7 @@ class Inbox {
     std::vector<Delivery> deliveries = store.receive(Consumer::name, identities, options_);
 
     if (std::ranges::find(deliveries, Delivery::applied) == deliveries.end()) return deliveries;
-    guarded(tx, [&] {
+    detail::run_consumer(backend_, tx, [&] {
       std::vector<const Event*> news;
       for (std::size_t i = 0; i < deliveries.size(); ++i) {
         if (deliveries[i] == Delivery::applied) news.push_back(std::ranges::data(events) + i);
@@ -122,22 +140,7 @@ class Inbox {
     return deliveries;
   }
 
-  [[nodiscard]] const InboxOptions& options() const noexcept { return options_; }
-
  private:
-  template <class Tx, class Work>
-  void guarded(Tx& tx, const Work& work) {
-    try {
-      work();
-      // The consumer may have swallowed what aborted the transaction: then nothing is applied.
-      backend_.check_committable(tx);
-    } catch (...) {
-      // The event is marked as seen in this transaction, so the mark must not be committed without the effect.
-      backend_.make_uncommittable(tx);
-      throw;
-    }
-  }
-
   const Backend& backend_;
   Consumer& consumer_;
   InboxOptions options_;

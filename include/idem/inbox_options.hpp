@@ -12,8 +12,9 @@ enum class UnknownAge {
   apply,   ///< As one made now. The caller vouches that none is redelivered after the horizon.
 };
 
-/// Give every inbox of one consumer equal ones. A mark is kept as long as the options of the inbox that received the event
-/// say: another inbox with a longer horizon, or a longer one later, may apply an event again whose mark was purged.
+/// Give every inbox of one consumer equal ones. A mark is kept as long as the options of the inbox that received the
+/// event say: another inbox with a longer horizon, or a longer one later, may apply an event again whose mark was
+/// purged.
 struct InboxOptions {
   /// How long after it was made an event may still be delivered, the first time or again. At least 0, at most ten years;
   /// default 7 days. At least what the broker retains and redelivers. Milliseconds.

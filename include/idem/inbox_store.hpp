@@ -35,8 +35,8 @@ enum class Versioned {
 /// stand on.
 ///
 /// Every change belongs to that transaction and is rolled back with it. Never begins, commits or rolls back, leaves no
-/// setting changed, and must not outlive the transaction. Not thread-safe: a transaction and its store belong to one thread at a
-/// time.
+/// setting changed, and must not outlive the transaction. Not thread-safe: a transaction and its store belong to one
+/// thread at a time.
 class InboxStore {
  public:
   virtual ~InboxStore() = default;
@@ -44,20 +44,20 @@ class InboxStore {
   /// Records that `consumer` sees these events, and says of each, in order, what it is. Rolled back with the transaction.
   ///
   /// The first of equal identities is `applied` where nobody has seen it, each later one `duplicate`. Whoever is told
-  /// `applied` does the effect in this transaction, or rolls it back. An event that another open transaction is applying
-  /// is waited for. Rows are taken in the order of source and id, so that batches do not deadlock with each other. At most
-  /// `most_events` at once; none is no call to the store.
+  /// `applied` does the effect in this transaction, or rolls it back. An event that another open transaction is
+  /// applying is waited for. Rows are taken in the order of source and id, so that batches do not deadlock with each
+  /// other. At most `most_events` at once; none is no call to the store.
   ///
-  /// Throws InvalidEvent and InvalidArgument before anything is sent; TransactionConflict (run the whole transaction again)
-  /// where a race is lost under REPEATABLE READ or SERIALIZABLE, or in a deadlock; TransactionClosed outside an open
-  /// transaction; and what the database throws.
+  /// Throws InvalidEvent and InvalidArgument before anything is sent; TransactionConflict (run the whole transaction
+  /// again) where a race is lost under REPEATABLE READ or SERIALIZABLE, or in a deadlock; TransactionClosed outside an
+  /// open transaction; and what the database throws.
   [[nodiscard]] std::vector<Delivery> receive(std::string_view consumer,
                                               std::span<const EventIdentity> events,
                                               const InboxOptions& options);
 
-  /// Records `version` as what `consumer` has applied of `entity`, if it is greater than what is recorded. Rolled back with
-  /// the transaction. A concurrent one is waited for. Whoever is told `applied` does the effect in this transaction, or
-  /// rolls it back. `entity` is 1 to 1024 bytes of UTF-8 without NUL. Throws as receive().
+  /// Records `version` as what `consumer` has applied of `entity`, if it is greater than what is recorded. Rolled back
+  /// with the transaction. A concurrent one is waited for. Whoever is told `applied` does the effect in this
+  /// transaction, or rolls it back. `entity` is 1 to 1024 bytes of UTF-8 without NUL. Throws as receive().
   [[nodiscard]] Versioned advance(std::string_view consumer, std::string_view entity, std::int64_t version);
 
   static constexpr std::size_t most_events = 10'000;

@@ -40,11 +40,12 @@ enum class Event {
 /// The event's stable name for a metric's label, such as "took_over".
 [[nodiscard]] std::string_view to_string(Event event) noexcept;
 
-/// One call on a store; of a batch of events, one event of the call. Never holds a body, a header or a fingerprint. Valid during the call only.
+/// One call on a store; of a batch of events, one event of the call. Never holds a body, a header or a fingerprint.
+/// Valid during the call only.
 struct Observation {
   Event event;
-  /// Principal, operation and key. Of an event: its source, the consumer, its id. Of a version: the entity, the consumer, the
-  /// version. Log the value only where that is allowed.
+  /// Principal, operation and key. Of an event: its source, the consumer, its id. Of a version: the entity, the
+  /// consumer, the version. Log the value only where that is allowed.
   const Key& key;
   std::chrono::nanoseconds duration;  ///< From the call to its answer, by the process's steady clock.
 };

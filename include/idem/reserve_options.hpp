@@ -16,29 +16,28 @@ class OnInFlight {
   /// `InProgress`, at once. Nothing waits, no connection is held.
   static const OnInFlight refuse;
 
-  /// The answer as soon as there is one, and `InProgress` where there is none within `longest`: more than 0, at most an hour.
+  /// The answer as soon as there is one, and `InProgress` where there is none within `longest`: at least 0, which
+  /// is refuse, and at most an hour.
   ///
   /// Looks again and again, at growing intervals up to 50 ms, in the caller's transaction, which is held open with its
   /// connection meanwhile: no setting is changed, no lock is waited for, and no error comes of it. (Without the gate an
-  /// uncommitted reservation is waited for in the server, beyond `longest`, and a circle of waits is a TransactionConflict.) Under REPEATABLE READ and
-  /// SERIALIZABLE nothing new can be seen, so a record that was committed in progress is answered at once, and an uncommitted
-  /// one that is committed meanwhile is a TransactionConflict: run the whole transaction again, for its answer.
+  /// uncommitted reservation is waited for in the server, beyond `longest`, and a circle of waits is a
+  /// TransactionConflict.) Under REPEATABLE READ and SERIALIZABLE nothing new can be seen, so a record that was
+  /// committed in progress is answered at once, and an uncommitted one that is committed meanwhile is a
+  /// TransactionConflict: run the whole transaction again, for its answer.
   [[nodiscard]] static constexpr OnInFlight wait(std::chrono::milliseconds longest) {
     return OnInFlight{longest};
   }
 
   /// 0 for refuse.
   [[nodiscard]] constexpr std::chrono::milliseconds longest() const noexcept { return longest_; }
-  [[nodiscard]] constexpr bool waits() const noexcept { return waits_; }
 
   friend bool operator==(const OnInFlight&, const OnInFlight&) = default;
 
  private:
   constexpr OnInFlight() noexcept = default;
-  constexpr explicit OnInFlight(std::chrono::milliseconds longest) noexcept
-      : waits_{true}, longest_{longest} {}
+  constexpr explicit OnInFlight(std::chrono::milliseconds longest) noexcept : longest_{longest} {}
 
-  bool waits_ = false;
   std::chrono::milliseconds longest_{0};
 };
 

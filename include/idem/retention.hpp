@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <functional>
-#include <limits>
 #include <stop_token>
 
 #include "idem/transact.hpp"
@@ -15,13 +13,13 @@ namespace idem::inline v0 {
 
 /// How much is deleted at once, and for how long.
 struct PurgeOptions {
-  /// Leaves what was created (records) or received (events) less long ago than this, even where nothing needs it any more. At
-  /// least 0, at most ten years; default 0.
+  /// Leaves what was created (records) or received (events) less long ago than this, even where nothing needs it any
+  /// more. At least 0, at most ten years; default 0.
   std::chrono::milliseconds older_than{0};
   /// The most rows that one transaction deletes; at least 1, at most 1,000,000; default 1000.
   std::size_t batch_rows = 1000;
-  /// About how long one transaction may take: the part of the table that it looks at shrinks and grows to fit. At least 1 ms,
-  /// at most ten years, default 25 ms.
+  /// About how long one transaction may take: the part of the table that it looks at shrinks and grows to fit. At least
+  /// 1 ms, at most ten years, default 25 ms.
   std::chrono::milliseconds batch_time{25};
   /// No transaction is begun after this long. Default: until everything was looked at.
   std::chrono::milliseconds time_limit = std::chrono::milliseconds::max();
@@ -99,20 +97,21 @@ PurgeReport purge(const Backend& backend, const Begin& begin, const PurgeOptions
 
 }  // namespace detail
 
-/// Deletes the records that have expired: COMPLETED and FAILED ones past `expires_at`, never an IN_PROGRESS or UNKNOWN one, however
-/// old. Their keys are new requests already, so nobody sees a difference.
+/// Deletes the records that have expired: COMPLETED and FAILED ones past `expires_at`, never an IN_PROGRESS or UNKNOWN
+/// one, however old. Their keys are new requests already, so nobody sees a difference.
 ///
-/// Works in short transactions of its own, each begun by `begin()` (as transact() takes it) and committed here, over the
-/// table once from its beginning to its end. Rows in use are left for the next time. Safe to run beside everything else, several
-/// at once, and to break off. Database failures are passed on; what was committed before them stays deleted.
+/// Works in short transactions of its own, each begun by `begin()` (as transact() takes it) and committed here, over
+/// the table once from its beginning to its end. Rows in use are left for the next time. Safe to run beside everything
+/// else, several at once, and to break off. Database failures are passed on; what was committed before them stays
+/// deleted.
 template <class Backend, class Begin>
 PurgeReport purge_records(const Backend& backend, const Begin& begin, const PurgeOptions& options = {}) {
   return detail::purge(backend, begin, options,
                        [&](auto& tx, const PurgeBatch& batch) { return backend.purge_records(tx, batch); });
 }
 
-/// Deletes the inbox's rows of events that can no longer be delivered: the horizon and the skew of the inbox that received them
-/// are over. Otherwise as purge_records().
+/// Deletes the inbox's rows of events that can no longer be delivered: the horizon and the skew of the inbox that
+/// received them are over. Otherwise as purge_records().
 template <class Backend, class Begin>
 PurgeReport purge_inbox(const Backend& backend, const Begin& begin, const PurgeOptions& options = {}) {
   return detail::purge(backend, begin, options,

@@ -94,9 +94,9 @@ void commit(Unit& unit) {
 /// A serialization failure or deadlock rolls back and runs the whole again, the handler included, within the bounds of
 /// `options`; then the last exception is passed on. A lost COMMIT is settled by reserving again under the same attempt,
 /// waiting for the old transaction to end: the answer is then a Replay, or the handler runs again because the old
-/// transaction is certainly gone; never by looking whether the row is there. Where even that fails within the bounds, is
-/// refused, or `pause` throws: CommitUnknown with that failure nested in it (call again later, with the same key). Whatever else is
-/// thrown is passed on, rolled back.
+/// transaction is certainly gone; never by looking whether the row is there. Where even that fails within the bounds,
+/// is refused, or `pause` throws: CommitUnknown with that failure nested in it (call again later, with the same key).
+/// Whatever else is thrown is passed on, rolled back.
 ///
 /// No transaction is open during a pause. Safe to call from several threads at once.
 template <class Backend, class Begin, class Handler>

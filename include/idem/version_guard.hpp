@@ -21,9 +21,9 @@ concept VersionedEvent = requires(const Event& event) {
 /// and against events that overtake each other.
 ///
 /// For events that carry the entity's whole state: a version that was skipped is never applied afterwards. Events that
-/// carry changes need every one of them: Inbox. One row is kept for each consumer and entity, for as long as the entity may
-/// have events; nothing purges it. Backend and consumer must outlive the guard, which is as safe between threads as the
-/// consumer; each call has a transaction of its own.
+/// carry changes need every one of them: Inbox. One row is kept for each consumer and entity, for as long as the entity
+/// may have events; nothing purges it. Backend and consumer must outlive the guard, which is as safe between threads as
+/// the consumer; each call has a transaction of its own.
 template <class Consumer, class Backend>
 class VersionGuard {
   static_assert(NamedConsumer<Consumer>,
@@ -40,24 +40,16 @@ class VersionGuard {
   /// - applied: the consumer ran. Not durable until you commit; acknowledge the message after that.
   /// - not_newer: this version or a greater one was applied before, and the consumer was not called. Acknowledge it.
   ///
-  /// Concurrent deliveries of one entity wait for each other, so that two versions in either order end at the greater. Never
-  /// commits. Whatever the consumer throws is passed on, and the transaction can then commit nothing, also where the
-  /// exception is swallowed. Throws what InboxStore::advance() throws.
+  /// Concurrent deliveries of one entity wait for each other, so that two versions in either order end at the greater.
+  /// Never commits. Whatever the consumer throws is passed on, and the transaction can then commit nothing, also where
+  /// the exception is swallowed. Throws what InboxStore::advance() throws.
   template <class Tx, VersionedEvent Event>
   requires AppliesEvent<Consumer, Tx, Event>
   [[nodiscard]] Versioned deliver(Tx& tx, const Event& event) {
     auto store = backend_.inbox_store(tx);
     const Versioned versioned = store.advance(Consumer::name, event.entity, event.version);
     if (versioned == Versioned::applied) {
-      try {
-        consumer_.apply(tx, event);
-        // The consumer may have swallowed what aborted the transaction: then nothing is applied.
-        backend_.check_committable(tx);
-      } catch (...) {
-        // The version is recorded in this transaction, so it must not be committed without the effect.
-        backend_.make_uncommittable(tx);
-        throw;
-      }
+      detail::run_consumer(backend_, tx, [&] { consumer_.apply(tx, event); });
     }
     return versioned;
   }

@@ -137,7 +137,6 @@ Reservation Store::do_reserve(const Key& key, const Fingerprint& fingerprint, co
   idem::detail::Patience patience{options.on_in_flight};
   // Whether to look again, after a while.
   const auto waited = [&] {
-    if (!options.on_in_flight.waits()) return false;
     const auto pause = patience.next();
     if (pause == std::chrono::nanoseconds{0}) return false;
     call.pause(pause);

@@ -18,8 +18,8 @@ inline pqxx::result exec_plain(pqxx::dbtransaction& tx, const std::string& sql) 
   return tx.exec(sql);
 }
 
-// Does commit() throw where the server answered COMMIT by ROLLBACK, as it does in a transaction that an error has aborted? 7 and
-// later return as if it were committed.
+// Does commit() throw where the server answered COMMIT by ROLLBACK, as it does in a transaction that an error has
+// aborted? 7 and later return as if it were committed.
 inline constexpr bool commit_tells_of_rollback = PQXX_VERSION_MAJOR < 7;
 
 // The SQLSTATE that `failure` stands for; empty where it has none. 6.x throws class 40 without a code, 42501 has none

@@ -17,7 +17,8 @@
 
 namespace idem::inline v0::postgres {
 
-/// One value, or a list of rows of them, as SQL. Made from typed values only, so that no unquoted text can reach a statement.
+/// One value, or a list of rows of them, as SQL. Made from typed values only, so that no unquoted text can reach a
+/// statement.
 class Literal {
  public:
   Literal(pqxx::dbtransaction& tx, const std::string& text) : sql_{tx.quote(text)} {}

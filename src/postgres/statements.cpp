@@ -140,8 +140,8 @@ UPDATE {record} AS r
  WHERE r.key_hash = $1::uuid AND r.fence = $2 AND r.attempt = $3::uuid AND r.state = 4
 RETURNING {us:r.expires_at})sql";
 
-// An event further in the future than the skew has a clock that cannot be believed. Added to the times, not subtracted from
-// each other, so that no interval is compared.
+// An event further in the future than the skew has a clock that cannot be believed. Added to the times, not subtracted
+// from each other, so that no interval is compared.
 constexpr std::string_view in_time = R"sql(
 CASE WHEN e.made_at IS NULL OR e.made_at > c.now + $4 THEN $5 ELSE e.made_at + $3 >= c.now END)sql";
 
@@ -168,9 +168,9 @@ ON CONFLICT (consumer, entity) DO UPDATE
  WHERE g.version < excluded.version
 RETURNING 1)sql";
 
-// A part of the table, by its blocks: no index is needed, and however many rows were deleted before, no batch looks at them
-// again. SKIP LOCKED: a row that somebody is using is not waited for, and several purgers pass each other. {useless} is
-// asked again of the row that is deleted.
+// A part of the table, by its blocks: no index is needed, and however many rows were deleted before, no batch looks at
+// them again. SKIP LOCKED: a row that somebody is using is not waited for, and several purgers pass each other.
+// {useless} is asked again of the row that is deleted.
 constexpr std::string_view purge = R"sql(
 WITH gone AS (
   DELETE FROM {purged}

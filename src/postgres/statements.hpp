@@ -37,8 +37,8 @@ struct Statements {
   std::string purge_inbox;
 };
 
-/// The statement of list_records. Its values: is each of the four states asked for; principal, operation and age, or null;
-/// the limit.
+/// The statement of list_records. Its values: is each of the four states asked for; principal, operation and age, or
+/// null; the limit.
 [[nodiscard]] std::string list_statement(const Names& names);
 
 /// The statement of find_event. Its values: consumer, source, id.

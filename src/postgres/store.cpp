@@ -54,10 +54,10 @@ class Reserving {
     idem::detail::Patience patience{options_.on_in_flight};
     for (;;) {
       Reservation answer = ask();
-      if (!std::holds_alternative<InProgress>(answer) || !options_.on_in_flight.waits()) return answer;
-      if (seen_in_progress_ && keeps_its_snapshot()) return answer;
+      if (!std::holds_alternative<InProgress>(answer)) return answer;
       const auto pause = patience.next();
       if (pause == std::chrono::nanoseconds{0}) return answer;
+      if (seen_in_progress_ && keeps_its_snapshot()) return answer;
       std::this_thread::sleep_for(pause);
     }
   }
@@ -81,10 +81,14 @@ class Reserving {
     throw TransactionConflict{"the key's record changed under every try: run the whole transaction again"};
   }
 
-  [[nodiscard]] bool keeps_its_snapshot() const {
-    const pqxx::result rows = postgres::run(tx_, "SELECT current_setting('transaction_isolation')");
-    const auto level = rows[0][0].as<std::string>();
-    return level == "repeatable read" || level == "serializable";
+  // Asked once: the level cannot change after a transaction's first statement.
+  [[nodiscard]] bool keeps_its_snapshot() {
+    if (!keeps_its_snapshot_) {
+      const pqxx::result rows = postgres::run(tx_, "SELECT current_setting('transaction_isolation')");
+      const auto level = rows[0][0].as<std::string>();
+      keeps_its_snapshot_ = level == "repeatable read" || level == "serializable";
+    }
+    return *keeps_its_snapshot_;
   }
 
   // Settling an own lost COMMIT means waiting for the old transaction, which may still be committing.
@@ -194,6 +198,7 @@ class Reserving {
   Uuid attempt_;
   std::optional<Holder> passed_over_;
   TimePoint passed_over_lease_;
+  std::optional<bool> keeps_its_snapshot_;
   bool seen_in_progress_ = false;  // a committed record, under a live lease
 };
 

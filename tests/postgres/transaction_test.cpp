@@ -229,6 +229,30 @@ TEST_F(Transaction, AnEventWhoseConsumerSwallowedAnErrorIsNotTakenForApplied) {
   EXPECT_EQ(database.number("SELECT count(*) FROM idem_version_guard"), 0);
 }
 
+struct Throwing {
+  static constexpr std::string_view name = "throwing";
+  void apply(pqxx::dbtransaction& tx, const Happened&) const {
+    tx.exec("INSERT INTO business VALUES (1)");
+    throw std::runtime_error{"after the business write"};
+  }
+};
+
+TEST_F(Transaction, AConsumersExceptionInASubtransactionLeavesTheOuterOneUsable) {
+  const auto connection = database.connect();
+  Throwing consumer;
+  Inbox inbox{database.backend(), consumer, {.unknown_age = UnknownAge::apply}};
+  pqxx::work tx{*connection};
+  tx.exec("INSERT INTO business VALUES (2)");
+  {
+    pqxx::subtransaction inner{tx, "event"};
+    EXPECT_THROW(static_cast<void>(inbox.deliver(inner, Happened{{"s", "e", std::nullopt}})),
+                 std::runtime_error);
+  }
+  tx.commit();
+  EXPECT_EQ(business(), 1);
+  EXPECT_EQ(database.number("SELECT count(*) FROM idem_inbox"), 0);
+}
+
 TEST_F(Transaction, ARobustTransactionIsAccepted) {
   const auto connection = database.connect();
   pqxx::robusttransaction<> tx{*connection};

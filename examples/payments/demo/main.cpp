@@ -1,6 +1,6 @@
-// payments_demo --database-url URL --requests FILE.jsonl: shows on an empty database that a batch with
-// duplicates, a double click, a crash and redelivered events each have their effect once. Exit status: 0 when every number is
-// right, 1 when one is wrong or the database failed, 2 for bad usage.
+// payments_demo --database-url URL --requests FILE.jsonl: shows on an empty database that a batch with duplicates, a
+// double click, a crash and redelivered events each have their effect once. Exit status: 0 when every number is right,
+// 1 when one is wrong or the database failed, 2 for bad usage.
 #include <cstddef>
 #include <exception>
 #include <iostream>

@@ -46,8 +46,8 @@ class Database {
   /// The events that consumers have seen, as `tx` sees and changes them. Throws as store().
   [[nodiscard]] InboxStore inbox_store(TransactionBase& tx) const;
 
-  /// Makes sure that nothing of `tx` can commit; of a subtransaction, that it must be rolled back. One that is over is left
-  /// alone.
+  /// Makes sure that nothing of `tx` can commit; of a subtransaction, that it must be rolled back. One that is over is
+  /// left alone.
   void make_uncommittable(TransactionBase& tx) const noexcept;
 
   /// Does nothing: commit() says where it cannot be done.

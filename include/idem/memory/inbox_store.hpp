@@ -8,8 +8,8 @@
 
 namespace idem::inline v0::memory {
 
-/// The inbox and the version guard on an in-memory transaction, made by Database::inbox_store(). As on PostgreSQL under READ
-/// COMMITTED, another transaction's uncommitted mark or version is waited for; a wait that would never end throws
+/// The inbox and the version guard on an in-memory transaction, made by Database::inbox_store(). As on PostgreSQL under
+/// READ COMMITTED, another transaction's uncommitted mark or version is waited for; a wait that would never end throws
 /// TransactionConflict. Belongs to its transaction's thread.
 class InboxStore final : public idem::InboxStore {
  private:

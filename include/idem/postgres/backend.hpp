@@ -54,11 +54,12 @@ class Backend {
   /// fails. A transaction that is over is left alone.
   void make_uncommittable(pqxx::dbtransaction& tx) const noexcept;
 
-  /// Throws TransactionClosed where an error that somebody swallowed has aborted `tx`, if its commit() would not say so. Sends
-  /// a statement on libpqxx 7 and later.
+  /// Throws TransactionClosed where an error that somebody swallowed has aborted `tx`, if its commit() would not say
+  /// so. Sends a statement on libpqxx 7 and later.
   void check_committable(pqxx::dbtransaction& tx) const;
 
-  /// One transaction's share of purge_records() and purge_inbox(); a place is a block of the table. Rolled back with `tx`.
+  /// One transaction's share of purge_records() and purge_inbox(); a place is a block of the table. Rolled back with
+  /// `tx`.
   [[nodiscard]] PurgedBatch purge_records(pqxx::dbtransaction& tx, const PurgeBatch& batch) const;
   [[nodiscard]] PurgedBatch purge_inbox(pqxx::dbtransaction& tx, const PurgeBatch& batch) const;
 

@@ -13,8 +13,8 @@ namespace idem::inline v0::postgres {
 
 struct Configuration;
 
-/// The inbox and the version guard as one `pqxx` transaction sees and changes them; made by Backend::inbox_store. Otherwise
-/// as Store.
+/// The inbox and the version guard as one `pqxx` transaction sees and changes them; made by Backend::inbox_store.
+/// Otherwise as Store.
 class InboxStore final : public idem::InboxStore {
  public:
   InboxStore(std::shared_ptr<const Configuration> configuration, pqxx::dbtransaction& tx);

@@ -86,8 +86,8 @@ struct PurgeableRows {
   std::int64_t events = 0;
 };
 
-/// Counts the rows that a purge with this `older_than` would delete at this moment, as the caller's transaction sees them.
-/// Changes and locks nothing, so a rollback changes nothing. A purge may come to another number: rows grow old
+/// Counts the rows that a purge with this `older_than` would delete at this moment, as the caller's transaction sees
+/// them. Changes and locks nothing, so a rollback changes nothing. A purge may come to another number: rows grow old
 /// meanwhile, and it leaves those that somebody is using.
 ///
 /// One statement, which no index serves: it reads both tables. `older_than` is 0 to ten years, otherwise InvalidArgument.

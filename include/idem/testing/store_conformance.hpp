@@ -20,9 +20,9 @@
 //     unit.commit()    commits; after LeaseLost it must commit nothing, and may say so by throwing
 //     unit.rollback()  rolls back; the destructor does the same where neither was called
 //
-// At a stricter level the fixture also has `bool keeps_its_snapshot()`, which says true: a call or a commit may then throw
-// TransactionConflict where it would have to see what was committed after the unit's beginning, and the suite runs the whole
-// transaction again. A unit's commit() says so too where the store's own exception is another one.
+// At a stricter level the fixture also has `bool keeps_its_snapshot()`, which says true: a call or a commit may then
+// throw TransactionConflict where it would have to see what was committed after the unit's beginning, and the suite
+// runs the whole transaction again. A unit's commit() says so too where the store's own exception is another one.
 //
 // Up to 34 units are open at once. The suite calls advance() only while no open unit has written anything, so
 // a store on a server may shift its rows' times back instead of moving a clock. Time may also pass by itself:
@@ -30,8 +30,8 @@
 // is needed.
 //
 // A test's name begins with what it is about: a row of the state table (Row…), a rule (Rule1… to Rule13…, as
-// docs/guarantees.md counts them), an identity, the stored content, a duplicate that waits (InFlight…), or a race. Rule 13, the recovery of
-// records that nobody retries, is not a store's.
+// docs/guarantees.md counts them), an identity, the stored content, a duplicate that waits (InFlight…), or a race. Rule
+// 13, the recovery of records that nobody retries, is not a store's.
 #pragma once
 
 #include "idem/testing/store_conformance/content.hpp"
@@ -124,7 +124,7 @@ REGISTER_TYPED_TEST_SUITE_P(
     IdentityIsComparedUnderTheRecordsOwnScheme, IdentityInALeaseIsTheStoredFingerprint,
     InFlightWaitEndsWithTheAnswerOfTheOneThatCommits, InFlightWaitAcquiresWhatIsRolledBack,
     InFlightWaitThatIsOverIsInProgressAndTheTransactionUsable,
-    InFlightWaitForACommittedReservationEndsWhenItIsSettled, InFlightWaitOfNoTimeOrTooLongIsRefused,
+    InFlightWaitForACommittedReservationEndsWhenItIsSettled, InFlightWaitOfLessThanNoTimeOrTooLongIsRefused,
     RaceLoserIsAnsweredWhileTheWinnerIsOpenAndItsTransactionIsUsable,
     RaceLoserWithAnotherFingerprintIsInProgressThenMismatch, RaceLoserAcquiresAfterTheWinnerRolledBack,
     RaceRetryAfterIsNotLongerThanTheLeaseAskedFor, RaceForALapsedRecordIsAnsweredWhileTheOtherIsOpen,

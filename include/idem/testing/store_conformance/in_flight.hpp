@@ -70,10 +70,8 @@ TYPED_TEST_P(StoreConformance, InFlightWaitForACommittedReservationEndsWhenItIsS
   }
 }
 
-TYPED_TEST_P(StoreConformance, InFlightWaitOfNoTimeOrTooLongIsRefused) {
-  for (const auto& longest :
-       {std::chrono::milliseconds{0}, std::chrono::milliseconds{-1},
-        std::chrono::milliseconds{std::chrono::hours{1}} + std::chrono::milliseconds{1}}) {
+TYPED_TEST_P(StoreConformance, InFlightWaitOfLessThanNoTimeOrTooLongIsRefused) {
+  for (const auto longest : {std::chrono::milliseconds{-1}, std::chrono::milliseconds{3'600'001}}) {
     ReserveOptions waiting = this->options();
     waiting.on_in_flight = OnInFlight::wait(longest);
     EXPECT_THROW((void)this->reserve(this->key(), this->request(), waiting), InvalidArgument);
