@@ -160,6 +160,20 @@ std::vector<RecordSummary> read_summaries(const pqxx::result& result) {
   return summaries;
 }
 
+LapsedPage read_lapsed(const pqxx::result& result, const std::string& operation) {
+  LapsedPage page;
+  for (const auto& row : result) {
+    page.now = read_time(row[0]);
+    page.oldest_open = read_optional_time(row[1]);
+    if (row[2].is_null()) continue;
+    page.records.push_back({{row[2].c_str(), operation, row[3].c_str()},
+                            Fingerprint::from_bytes(read_bytes(row[4])),
+                            read_time(row[5]),
+                            read_time(row[6])});
+  }
+  return page;
+}
+
 std::string encode_headers(const std::vector<Header>& headers) {
   std::string text;
   for (const Header& header : headers) text += header.name + ':' + header.value + '\n';

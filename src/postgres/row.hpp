@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "idem/lapsed.hpp"
 #include "idem/postgres/listing.hpp"
 #include "idem/record.hpp"
 #include "pqxx_compat.hpp"
@@ -28,6 +29,9 @@ struct Look {
 
 /// Reads the rows of a list. Throws StoredDataError for a value that no version writes.
 [[nodiscard]] std::vector<RecordSummary> read_summaries(const pqxx::result& result);
+
+/// Reads a page of lapsed records. Throws StoredDataError for a value that no version writes.
+[[nodiscard]] LapsedPage read_lapsed(const pqxx::result& result, const std::string& operation);
 
 // Templates over the field, which is another type in libpqxx 8.
 template <class Field>

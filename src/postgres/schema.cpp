@@ -21,6 +21,7 @@ struct QuotedNames {
         record{qualified(names, names.record)},
         inbox{qualified(names, names.inbox)},
         version_guard{qualified(names, names.version_guard)},
+        outbox{qualified(names, names.outbox)},
         version{qualified(names, names.schema_version)},
         key_hash{qualified(names, names.key_hash)} {}
 
@@ -28,6 +29,7 @@ struct QuotedNames {
   std::string record;
   std::string inbox;
   std::string version_guard;
+  std::string outbox;
   std::string version;
   std::string key_hash;
 };
@@ -52,6 +54,8 @@ std::string renamed(std::string_view sql, const QuotedNames& names) {
       text += names.inbox;
     } else if (name == "idem_version_guard") {
       text += names.version_guard;
+    } else if (name == "idem_outbox") {
+      text += names.outbox;
     } else if (name == "idem_schema_version") {
       text += names.version;
     } else if (name == "idem_key_hash") {
@@ -114,9 +118,10 @@ int install_schema(pqxx::dbtransaction& tx, const Names& names) {
         ", but the record table is not there: give another record table its own version table, or "
         "remove the row"};
   }
-  const bool has_others =
-      exists(tx, "to_regclass", quoted.inbox) || exists(tx, "to_regclass", quoted.version_guard);
-  if ((found == 0 && has_record) || (found < 2 && has_others)) {
+  const bool has_later = (found < 2 && (exists(tx, "to_regclass", quoted.inbox) ||
+                                        exists(tx, "to_regclass", quoted.version_guard))) ||
+                         (found < 3 && exists(tx, "to_regclass", quoted.outbox));
+  if ((found == 0 && has_record) || has_later) {
     // The catalogue is always read as it is now; the version only as this transaction's snapshot shows it.
     throw TransactionConflict{
         "a table is there whose version is not to be seen: another process has just installed it, or it is "

@@ -105,8 +105,14 @@ RETURNING {us:r.expires_at})sql";
 constexpr std::string_view mark_unknown = R"sql(
 UPDATE {record}
    SET state = 4, response_status = $4, response_headers = $5, response_body = $6
- WHERE key_hash = $1::uuid AND fence = $2 AND attempt = $3::uuid AND state = 1
+ WHERE key_hash = $1::uuid AND fence = $2 AND attempt = $3::uuid
+   AND (state = 1 OR (state = 4 AND response_status IS NULL))
 RETURNING 1)sql";
+
+constexpr std::string_view hold = R"sql(
+SELECT 1 FROM {record}
+ WHERE key_hash = $1::uuid AND fence = $2 AND attempt = $3::uuid AND state IN (1, 4)
+   FOR NO KEY UPDATE)sql";
 
 constexpr std::string_view mark_sent = R"sql(
 UPDATE {record}
@@ -168,6 +174,37 @@ ON CONFLICT (consumer, entity) DO UPDATE
  WHERE g.version < excluded.version
 RETURNING 1)sql";
 
+// Read once over what created_since leaves of the table. The page's first row tells of all.
+constexpr std::string_view lapsed_records = R"sql(
+WITH c AS MATERIALIZED (SELECT clock_timestamp() AS now),
+open AS MATERIALIZED (
+  SELECT principal, idempotency_key, fingerprint, created_at, key_hash, lease_until
+    FROM {record}
+   WHERE state = 1 AND downstream IS NOT NULL AND operation = $1
+     AND created_at >= $2)
+SELECT {us:c.now}, {us:(SELECT min(created_at) FROM open)},
+       l.principal, l.idempotency_key, encode(l.fingerprint, 'hex'), {us:l.created_at}, {us:l.lease_until}
+  FROM c LEFT JOIN LATERAL (
+         SELECT * FROM open
+          WHERE lease_until <= c.now AND (created_at, key_hash) > ($3, $4::uuid)
+          ORDER BY created_at, key_hash LIMIT $5) AS l ON true
+ ORDER BY l.created_at, l.key_hash)sql";
+
+// The identity column is counted in the order of the rows. Returns the time in their ids.
+constexpr std::string_view append = R"sql(
+WITH t AS MATERIALIZED (
+  SELECT c.now,
+         overlay(lpad(to_hex(floor(extract(epoch FROM c.now) * 1000)::bigint), 12, '0') PLACING '-' FROM 9 FOR 0) AS id_time
+    FROM {clock}),
+appended AS (
+  INSERT INTO {outbox}
+    (event_id, shard, aggregate_type, aggregate_id, event_type, payload, headers, created_at)
+  SELECT (t.id_time || m.id_rest)::uuid, m.shard, m.aggregate_type, m.aggregate_id, m.event_type, m.payload, m.headers,
+         t.now
+    FROM t CROSS JOIN ($1) AS m (place, id_rest, shard, aggregate_type, aggregate_id, event_type, payload, headers)
+   ORDER BY m.place)
+SELECT id_time FROM t)sql";
+
 // A part of the table, by its blocks: no index is needed, and however many rows were deleted before, no batch looks at
 // them again. SKIP LOCKED: a row that somebody is using is not waited for, and several purgers pass each other.
 // {useless} is asked again of the row that is deleted.
@@ -223,8 +260,10 @@ std::string with_units(std::string text) {
 
 // In one pass: a configured name may hold what looks like a place for another one.
 std::string with_names(std::string_view text, const Names& names) {
-  const std::pair<std::string_view, const std::string*> places[] = {
-      {"{record}", &names.record}, {"{inbox}", &names.inbox}, {"{version_guard}", &names.version_guard}};
+  const std::pair<std::string_view, const std::string*> places[] = {{"{record}", &names.record},
+                                                                    {"{inbox}", &names.inbox},
+                                                                    {"{version_guard}", &names.version_guard},
+                                                                    {"{outbox}", &names.outbox}};
   std::string named;
   while (!text.empty()) {
     const auto* const place = std::find_if(std::begin(places), std::end(places),
@@ -276,6 +315,7 @@ Statements::Statements(const Names& names, Gate gate)
       resume_own{render(postgres::resume_own, names)},
       settle{render(postgres::settle, names)},
       mark_unknown{render(postgres::mark_unknown, names)},
+      hold{render(postgres::hold, names)},
       mark_sent{render(postgres::mark_sent, names)},
       renew{render(postgres::renew, names)},
       lapse{render(postgres::lapse, names)},
@@ -284,6 +324,8 @@ Statements::Statements(const Names& names, Gate gate)
       receive{render(postgres::receive, names)},
       seen{render(postgres::seen, names)},
       advance{render(postgres::advance, names)},
+      lapsed_records{render(postgres::lapsed_records, names)},
+      append{render(postgres::append, names)},
       purge_records{render_purge(names, "{record}", useless_record)},
       purge_inbox{render_purge(names, "{inbox}", useless_event)} {}
 

@@ -25,6 +25,7 @@ struct Statements {
   std::string resume_own;
   std::string settle;
   std::string mark_unknown;
+  std::string hold;
   std::string mark_sent;
   std::string renew;
   std::string lapse;
@@ -33,6 +34,8 @@ struct Statements {
   std::string receive;  ///< Marks the new ones of some events as seen.
   std::string seen;     ///< What is known of events that were not marked.
   std::string advance;
+  std::string lapsed_records;  ///< A page of the lapsed records of an operation.
+  std::string append;   ///< To the outbox.
   std::string purge_records;
   std::string purge_inbox;
 };

@@ -29,6 +29,7 @@ postgres::Names other_names(const std::string& schema) {
           .record = "r2",
           .inbox = "i2",
           .version_guard = "g2",
+          .outbox = "o2",
           .schema_version = "v2",
           .key_hash = "h2"};
 }

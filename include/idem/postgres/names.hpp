@@ -13,6 +13,7 @@ struct Names {
   std::string record = "idem_record";
   std::string inbox = "idem_inbox";
   std::string version_guard = "idem_version_guard";
+  std::string outbox = "idem_outbox";
   std::string schema_version = "idem_schema_version";
   std::string key_hash = "idem_key_hash";
 
