@@ -62,8 +62,18 @@ Finished Running::wait() {
 }
 
 Finished Running::kill() {
-  ::kill(process_, SIGKILL);
+  signal(SIGKILL);
   return wait();
+}
+
+void Running::signal(int number) {
+  ::kill(process_, number);
+}
+
+bool Running::ended() const {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(process_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid != 0;
 }
 
 Finished run_program(const std::vector<std::string>& words) {

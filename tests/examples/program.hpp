@@ -43,6 +43,11 @@ class Running {
   [[nodiscard]] Finished wait();
   /// Ends it by SIGKILL.
   [[nodiscard]] Finished kill();
+  void signal(int number);
+  /// Has it ended, not waited for yet?
+  [[nodiscard]] bool ended() const;
+  /// What it has written to stdout so far.
+  [[nodiscard]] std::string out() const { return out_.content(); }
 
  private:
   TemporaryFile out_{""};
