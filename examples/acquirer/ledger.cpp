@@ -50,6 +50,7 @@ Entry entry_of(std::string_view line) {
 // A new file is there after a power cut only if its folder says so.
 bool sync_folder_of(const std::string& path) {
   const auto folder = std::filesystem::absolute(path).parent_path();
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): POSIX has it so
   const int opened = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (opened < 0) return false;
   const bool synced = fsync(opened) == 0;
@@ -74,6 +75,7 @@ std::string content_of(int file) {
 }  // namespace
 
 Ledger::Ledger(const std::string& path)
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): POSIX has it so
     : file_{open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600)} {
   if (file_ < 0) throw LedgerError{"cannot open " + path};
   try {

@@ -52,7 +52,7 @@ void answer_never(const httplib::Request& request) {
   pollfd left{connection, POLLRDHUP, 0};
   while (poll(&left, 1, -1) < 0 && errno == EINTR) {
   }
-  // One that left by half could still read what the library writes.
+  // One that left by half could still read; now nothing can be written, whatever the library does next.
   shutdown(connection, SHUT_RDWR);
 }
 

@@ -84,12 +84,12 @@ struct Address {
 
 Address parse(std::string_view url) {
   constexpr std::string_view scheme = "http://";
-  const std::invalid_argument wrong{"the acquirer's URL must be http://HOST:PORT"};
-  if (!url.starts_with(scheme)) throw wrong;
+  const auto wrong = [] { return std::invalid_argument{"the acquirer's URL must be http://HOST:PORT"}; };
+  if (!url.starts_with(scheme)) throw wrong();
   url.remove_prefix(scheme.size());
   if (url.ends_with('/')) url.remove_suffix(1);
   const std::size_t colon = url.rfind(':');
-  if (colon == std::string_view::npos) throw wrong;
+  if (colon == std::string_view::npos) throw wrong();
   int port = 0;
   const char* end = url.data() + url.size();
   const auto [stopped, failed] = std::from_chars(url.data() + colon + 1, end, port);
@@ -98,7 +98,7 @@ Address parse(std::string_view url) {
   const bool plain =
       std::ranges::none_of(host, [](char c) { return c <= ' ' || c > '~' || c == '/' || c == '@'; });
   if (failed != std::errc{} || stopped != end || port < 1 || port > 65535 || host.empty() || !plain)
-    throw wrong;
+    throw wrong();
   return {std::string{host}, port};
 }
 
@@ -232,7 +232,7 @@ ChargeAnswer AcquirerClient::charge(const std::string& idempotency_key, const Ch
     for (const std::string& address : addresses_) {
       // Up, as the library waits for whole milliseconds, and a wait that ends early would look like a lost connection.
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
-      if (left <= left.zero()) throw AcquirerUnknown{"the acquirer did not answer in time"};
+      if (left.count() <= 0) throw AcquirerUnknown{"the acquirer did not answer in time"};
       httplib::Client client{host_, port_};
       client.set_hostname_addr_map({{host_, address}});
       // Another address is tried only while nothing was sent.

@@ -55,6 +55,11 @@ json without(const char* member) {
 const Reply in_progress{409, R"({"error":"in_progress"})"};
 const Reply key_reused{409, R"({"error":"key_reused"})"};
 
+// For programs that refuse to start: one that does start would stay.
+Finished run_to_its_end(const std::vector<std::string>& words) {
+  return Running{words}.wait_at_most(std::chrono::seconds{60});
+}
+
 class Acquirer : public ::testing::Test {
  protected:
   [[nodiscard]] Reply post(const std::string& path, const httplib::Headers& headers,
@@ -424,13 +429,13 @@ TEST_F(Acquirer, TheTokenIsNowhere) {
 
 TEST_F(Acquirer, TwoShareNeitherLedgerNorPort) {
   const Finished ledger =
-      run_program({ACQUIRER, "--listen", "127.0.0.1:0", "--ledger", acquirer_.ledger_file()});
+      run_to_its_end({ACQUIRER, "--listen", "127.0.0.1:0", "--ledger", acquirer_.ledger_file()});
   EXPECT_EQ(ledger.status, 1);
   EXPECT_THAT(ledger.err, HasSubstr("another acquirer has "));
   const TemporaryFile other{""};
   const Finished port =
-      run_program({ACQUIRER, "--listen", acquirer_.url().substr(std::string{"http://"}.size()), "--ledger",
-                   other.path()});
+      run_to_its_end({ACQUIRER, "--listen", acquirer_.url().substr(std::string{"http://"}.size()), "--ledger",
+                      other.path()});
   EXPECT_EQ(port.status, 1);
   EXPECT_THAT(port.err, HasSubstr("cannot listen"));
 }
@@ -438,7 +443,8 @@ TEST_F(Acquirer, TwoShareNeitherLedgerNorPort) {
 TEST(AcquirerProgram, RefusesALedgerThatIsNone) {
   for (const char* content : {"{}\n", "\n", "{\"key\":\"a\"}\n{", "charges\n"}) {
     const TemporaryFile ledger{content};
-    const Finished finished = run_program({ACQUIRER, "--listen", "127.0.0.1:0", "--ledger", ledger.path()});
+    const Finished finished =
+        run_to_its_end({ACQUIRER, "--listen", "127.0.0.1:0", "--ledger", ledger.path()});
     EXPECT_EQ(finished.status, 1) << content;
     EXPECT_THAT(finished.err, HasSubstr("line 1 of ")) << content;
     EXPECT_EQ(ledger.content(), content);
@@ -459,7 +465,7 @@ TEST(AcquirerProgram, RefusesBadUsage) {
         {"--listen", "127.0.0.1:0", "--ledger", "x", "--ledger", "y"}}) {
     std::vector<std::string> all{ACQUIRER};
     all.insert(all.end(), words.begin(), words.end());
-    const Finished finished = run_program(all);
+    const Finished finished = run_to_its_end(all);
     EXPECT_EQ(finished.status, 2);
     EXPECT_EQ(finished.err, "acquirer: usage: acquirer --listen HOST:PORT --ledger FILE\n");
     EXPECT_EQ(finished.out, "");

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <thread>
 
 #include "idem/uuid.hpp"
 
@@ -59,6 +60,15 @@ Finished Running::wait() {
   }
   process_ = 0;
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, out_.content(), err_.content()};
+}
+
+Finished Running::wait_at_most(std::chrono::seconds patience) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (!ended()) {
+    if (std::chrono::steady_clock::now() > end) throw std::runtime_error{"a program does not end"};
+    std::this_thread::sleep_for(std::chrono::milliseconds{2});
+  }
+  return wait();
 }
 
 Finished Running::kill() {

@@ -40,12 +40,7 @@ nlohmann::json RunningAcquirer::ledger() const {
 
 Finished RunningAcquirer::stop(int signal) {
   process_->signal(signal);
-  const auto end = std::chrono::steady_clock::now() + patience;
-  while (!process_->ended()) {
-    if (std::chrono::steady_clock::now() > end) throw std::runtime_error{"the acquirer does not end"};
-    std::this_thread::sleep_for(std::chrono::milliseconds{2});
-  }
-  Finished finished = process_->wait();
+  Finished finished = process_->wait_at_most(patience);
   process_.reset();
   return finished;
 }
