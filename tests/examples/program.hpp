@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -41,8 +42,15 @@ class Running {
 
   /// Waits for its end.
   [[nodiscard]] Finished wait();
+  /// Waits for its end; throws std::runtime_error where that does not come.
+  [[nodiscard]] Finished wait_at_most(std::chrono::seconds patience);
   /// Ends it by SIGKILL.
   [[nodiscard]] Finished kill();
+  void signal(int number);
+  /// Has it ended, not waited for yet?
+  [[nodiscard]] bool ended() const;
+  /// What it has written to stdout so far.
+  [[nodiscard]] std::string out() const { return out_.content(); }
 
  private:
   TemporaryFile out_{""};
