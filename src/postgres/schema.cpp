@@ -21,15 +21,19 @@ struct QuotedNames {
         record{qualified(names, names.record)},
         inbox{qualified(names, names.inbox)},
         version_guard{qualified(names, names.version_guard)},
+        repair{qualified(names, names.repair)},
         version{qualified(names, names.schema_version)},
-        key_hash{qualified(names, names.key_hash)} {}
+        key_hash{qualified(names, names.key_hash)},
+        downstream_key{qualified(names, names.downstream_key)} {}
 
   std::string schema;
   std::string record;
   std::string inbox;
   std::string version_guard;
+  std::string repair;
   std::string version;
   std::string key_hash;
+  std::string downstream_key;
 };
 
 // The .sql files name everything in double quotes, so that they run as they stand and can be renamed here. Comments are
@@ -56,6 +60,10 @@ std::string renamed(std::string_view sql, const QuotedNames& names) {
       text += names.version;
     } else if (name == "idem_key_hash") {
       text += names.key_hash;
+    } else if (name == "idem_repair") {
+      text += names.repair;
+    } else if (name == "idem_downstream_key") {
+      text += names.downstream_key;
     } else {
       text.append(sql.substr(next, close - next + 1));  // PostgreSQL's own, such as a collation
     }
@@ -116,7 +124,8 @@ int install_schema(pqxx::dbtransaction& tx, const Names& names) {
   }
   const bool has_others =
       exists(tx, "to_regclass", quoted.inbox) || exists(tx, "to_regclass", quoted.version_guard);
-  if ((found == 0 && has_record) || (found < 2 && has_others)) {
+  if ((found == 0 && has_record) || (found < 2 && has_others) ||
+      (found < 4 && exists(tx, "to_regclass", quoted.repair))) {
     // The catalogue is always read as it is now; the version only as this transaction's snapshot shows it.
     throw TransactionConflict{
         "a table is there whose version is not to be seen: another process has just installed it, or it is "
