@@ -30,10 +30,10 @@ postgres::Names other_names(const std::string& schema) {
           .record = "r2",
           .inbox = "i2",
           .version_guard = "g2",
-          .repair = "p2",
           .schema_version = "v2",
           .key_hash = "h2",
-          .downstream_key = "d2"};
+          .downstream_key = "d2",
+          .repair = "p2"};
 }
 
 TEST(Schema, InstallsOnceAndIsSafeToRepeat) {
@@ -161,10 +161,10 @@ TEST(Schema, EveryNameMayNeedQuoting) {
                               .record = "Records; DROP TABLE x --$2 $$ $sql$ {clock} {inbox}",
                               .inbox = "in\"box {purged}$1",
                               .version_guard = "gu'ard {useless} $3",
-                              .repair = "re$2pair {effects}\"",
                               .schema_version = "ver'sion\"",
                               .key_hash = "h\xc3\xa4sh $9",
-                              .downstream_key = "key {clock} $1\"('"};
+                              .downstream_key = "key {clock} $1\"('",
+                              .repair = "re$2pair {effects}\""};
   const TestDatabase database{{.names = {}}};
   const auto connection = database.connect();
   pqxx::work tx{*connection};

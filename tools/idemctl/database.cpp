@@ -54,6 +54,8 @@ idem::postgres::Names names_in(const Arguments& arguments) {
   names.inbox = arguments.one("inbox-table").value_or(names.inbox);
   names.version_guard = arguments.one("version-guard-table").value_or(names.version_guard);
   names.schema_version = arguments.one("version-table").value_or(names.schema_version);
+  names.repair = arguments.one("repair-table").value_or(names.repair);
+  names.downstream_key = arguments.one("downstream-key-function").value_or(names.downstream_key);
   names.key_hash = arguments.one("key-hash-function").value_or(names.key_hash);
   return names;
 }
@@ -63,6 +65,8 @@ void with_connection(const std::string& url, const std::function<void(pqxx::conn
   try {
     work(*connection);
   } catch (const idem::Error&) {
+    throw;
+  } catch (const Failure&) {
     throw;
   } catch (const NotFound&) {
     throw;

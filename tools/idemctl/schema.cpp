@@ -13,6 +13,8 @@ std::string schema_print(Words words) {
                              {"inbox-table"},
                              {"version-guard-table"},
                              {"version-table"},
+                             {"repair-table"},
+                             {"downstream-key-function"},
                              {"key-hash-function"}}};
   return idem::postgres::schema_sql(names_in(arguments));
 }
@@ -25,6 +27,8 @@ std::string schema_apply(Words words) {
                              {"inbox-table"},
                              {"version-guard-table"},
                              {"version-table"},
+                             {"repair-table"},
+                             {"downstream-key-function"},
                              {"key-hash-function"}}};
   const auto names = names_in(arguments);
   int found = 0;

@@ -13,10 +13,10 @@ struct Names {
   std::string record = "idem_record";
   std::string inbox = "idem_inbox";
   std::string version_guard = "idem_version_guard";
-  std::string repair = "idem_repair";
   std::string schema_version = "idem_schema_version";
   std::string key_hash = "idem_key_hash";
   std::string downstream_key = "idem_downstream_key";
+  std::string repair = "idem_repair";
 
   friend bool operator==(const Names&, const Names&) = default;
 };
