@@ -60,9 +60,10 @@ class Table {
     const auto& entry = finding.entry;
     std::string differs;
     for (const std::string& word : words_of(finding.differs)) differs += (differs.empty() ? "" : ",") + word;
-    if (!any_)
+    if (!any_) {
       put({"KIND", "DIFFERS", "STATE", "OUTCOME", "AMOUNT", "REFERENCE", "DOWNSTREAM KEY", "PRINCIPAL",
            "OPERATION", "KEY"});
+    }
     any_ = true;
     put({std::string{to_string(finding.kind)}, differs.empty() ? "-" : differs,
          ours ? std::string{name_of(ours->state)} : "-", entry ? std::string{to_string(entry->outcome)} : "-",

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <iterator>
 #include <limits>
 #include <new>
 #include <system_error>
@@ -35,7 +36,7 @@ int opened(const std::string& path) {
 
 }  // namespace
 
-SettlementFile::SettlementFile(const std::string& path) : block_(block_bytes) {
+SettlementFile::SettlementFile(const std::string& path) : block_(block_bytes, '\0') {
   if (csv_init(&parser_, CSV_STRICT | CSV_STRICT_FINI) != 0) throw Failure{"libcsv cannot be used"};
   // Spaces are a part of the field (RFC 4180 §2.4).
   csv_set_space_func(&parser_, [](unsigned char) { return 0; });
@@ -98,7 +99,7 @@ bool SettlementFile::next_row() {
 // What is left of the line, as far as it is in the block: libcsv cannot end more than one row in it.
 std::string_view SettlementFile::next_piece() {
   if (at_ == end_) fill();
-  const std::string_view left{block_.data() + at_, end_ - at_};
+  const std::string_view left = std::string_view{block_}.substr(at_, end_ - at_);
   const std::size_t terminator = left.find_first_of("\r\n");
   const std::string_view piece =
       left.substr(0, terminator == std::string_view::npos ? left.size() : terminator + 1);
@@ -151,7 +152,7 @@ void SettlementFile::read_header() {
     if (name == names.end()) {
       refuse(std::to_string(place + 1), "must be one of " + std::string{known_names});
     }
-    auto& known = places_.at(static_cast<std::size_t>(name - names.begin()));
+    auto& known = places_.at(static_cast<std::size_t>(std::distance(names.begin(), name)));
     if (known) refuse(*name, "is there twice");
     known = place;
   }

@@ -59,7 +59,7 @@ class SettlementFile {
 
   int file_ = -1;
   csv_parser parser_{};
-  std::vector<char> block_;
+  std::string block_;
   std::size_t at_ = 0;
   std::size_t end_ = 0;
   bool at_end_ = false;

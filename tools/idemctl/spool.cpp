@@ -16,6 +16,7 @@ namespace {
 }  // namespace
 
 void Spool::append(std::string_view text) {
+  // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): std::unique_ptr owns it
   if (!file_) file_.reset(std::tmpfile());
   if (!file_ || std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size()) fail();
 }

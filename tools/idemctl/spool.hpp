@@ -21,6 +21,7 @@ class Spool {
 
  private:
   struct Close {
+    // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): std::unique_ptr owns it
     void operator()(std::FILE* file) const noexcept { static_cast<void>(std::fclose(file)); }
   };
   std::unique_ptr<std::FILE, Close> file_;
