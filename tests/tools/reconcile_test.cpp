@@ -180,6 +180,13 @@ TEST_F(IdemctlReconcile, AClosedSettlementSaysThatAMissingOneWasNotCharged) {
       1);
 }
 
+TEST_F(IdemctlReconcile, ASettlementWithoutEntriesIsNotBelievedToBeClosed) {
+  add("missing", State::unknown);
+  expect_refused(reconcile(header, with(closed, {"--queue", "--yes"})),
+                 "the settlement has no entries at all, so --closed is not believed; nothing was changed");
+  EXPECT_EQ(queued(), 0);
+}
+
 TEST_F(IdemctlReconcile, ThePeriodIsTaken) {
   add("missing", State::unknown);
   const Words past{"--from", "2000-01-01T00:00:00Z", "--until", "2000-01-02T00:00:00Z", "--json"};

@@ -243,6 +243,10 @@ Answer reconcile(Words words) {
             table.add(finding);
           }
         });
+    // An export that went wrong looks like this, and every UNKNOWN record would become one that was not charged.
+    if (closed == idem::Settlement::closed && summary.entries == 0) {
+      throw Failure{"the settlement has no entries at all, so --closed is not believed; nothing was changed"};
+    }
     if (queue && yes) tx.commit();
   });
   Answer answer;
