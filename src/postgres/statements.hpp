@@ -1,9 +1,11 @@
 // Every statement that the records need, with the configured names in it.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "idem/postgres/backend.hpp"
+#include "idem/postgres/reconcile.hpp"
 
 namespace idem::inline v0::postgres {
 
@@ -49,5 +51,31 @@ struct Statements {
 
 /// The statement of count_purgeable. Its value: the age.
 [[nodiscard]] std::string count_purgeable_statement(const Names& names);
+
+/// The statements of one reconcile(), in their order. `unique` tells its temporary table and its cursor from those of others
+/// in the same session.
+struct ReconcileStatements {
+  ReconcileStatements(const Names& names, const std::optional<Relation>& effects, const std::string& unique);
+
+  std::string create;
+  std::string
+      insert;  ///< Its value: rows of line, key as UUID or null, another key or null, outcome, amount, reference, time.
+  std::string open;   ///< Its values: downstream, from, until.
+  std::string fetch;  ///< Its value: how many.
+  std::string close;
+  std::string drop;
+};
+
+/// The statement that looks whether a relation is there, and how many of the three columns it has. Its value: the quoted name.
+[[nodiscard]] std::string effects_columns_statement();
+
+struct RepairStatements {
+  explicit RepairStatements(const Names& names);
+
+  std::string queue;   ///< Its values: the columns of idem_repair up to entry_at, and queued_by.
+  std::string list;    ///< Its values: operation or null, with those that are done, limit.
+  std::string next;    ///< Its values: operation, limit.
+  std::string finish;  ///< Its values: repair key, note.
+};
 
 }  // namespace idem::inline v0::postgres
