@@ -25,7 +25,8 @@ std::optional<RepairAs> repairable_as(const Finding& finding, Settlement settlem
   }
   if (finding.kind != FindingKind::theirs_only || !finding.entry) return std::nullopt;
   if (finding.entry->outcome == SettlementOutcome::declined) return RepairAs::declined;
-  if (finding.entry->at && *finding.entry->at < finding.ours->created_at) return std::nullopt;
+  // Without a time nobody can tell whose charge it is: this record's, or an older one's under the same key.
+  if (!finding.entry->at || *finding.entry->at < finding.ours->created_at) return std::nullopt;
   return RepairAs::charged;
 }
 

@@ -45,3 +45,20 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$
            & X'ffffffffffff0fff3fffffffffffffff'
            | X'00000000000080008000000000000000') FROM 5), 'hex')::uuid
 $$;
+
+-- The same for a downstream that never forgets a key: one for each generation.
+CREATE FUNCTION "idem_downstream_key"(principal text, operation text, idempotency_key text, fingerprint bytea,
+                                      generation bigint)
+RETURNS uuid
+LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$
+  SELECT encode(substring(bit_send(('x' || encode(substring(sha256(
+           int8send(33) || 'idem downstream key v1 generation'::bytea
+           || int8send(octet_length(convert_to(principal, 'UTF8'))) || convert_to(principal, 'UTF8')
+           || int8send(octet_length(convert_to(operation, 'UTF8'))) || convert_to(operation, 'UTF8')
+           || int8send(octet_length(convert_to(idempotency_key, 'UTF8'))) || convert_to(idempotency_key, 'UTF8')
+           || int8send(octet_length(fingerprint)) || fingerprint
+           || int8send(octet_length(generation::text)) || convert_to(generation::text, 'UTF8')
+         ) FROM 1 FOR 16), 'hex'))::bit(128)
+           & X'ffffffffffff0fff3fffffffffffffff'
+           | X'00000000000080008000000000000000') FROM 5), 'hex')::uuid
+$$;

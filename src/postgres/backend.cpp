@@ -27,6 +27,10 @@ Failure failure_of_database(const std::exception& failure) {
 Backend::Backend(BackendOptions options)
     : configuration_{std::make_shared<const Configuration>(std::move(options))} {}
 
+const Names& Backend::names() const noexcept {
+  return configuration_->options.names;
+}
+
 Store Backend::store(pqxx::dbtransaction& tx) const {
   return Store{configuration_, tx};
 }

@@ -66,6 +66,10 @@ std::vector<Repair> next_repairs(pqxx::dbtransaction& tx, const Names& names, co
                                      {Literal{tx, operation}, Literal{static_cast<std::int64_t>(limit)}})));
 }
 
+bool lock_repair(pqxx::dbtransaction& tx, const Names& names, const std::string& repair_key) {
+  return !run(tx, filled(RepairStatements{names}.lock, {Literal{uuid_from(repair_key)}})).empty();
+}
+
 bool finish_repair(pqxx::dbtransaction& tx, const Names& names, const std::string& repair_key,
                    const std::string& note) {
   detail::check_text("a repair's note", note, 1000);

@@ -269,7 +269,10 @@ SELECT coalesce(e.key::text, e.other_key), e.outcome, e.amount, e.reference, e.a
                bool_or(outcome = 1) OVER (PARTITION BY key, other_key) AS charged_at_all
           FROM {settlement}) AS e
        FULL JOIN
-       (SELECT {downstream_key}(principal, operation, idempotency_key, fingerprint) AS downstream_key,
+       (SELECT CASE WHEN $1 LIKE '%#generation'
+                    THEN {downstream_key}(principal, operation, idempotency_key, fingerprint, generation)
+                    ELSE {downstream_key}(principal, operation, idempotency_key, fingerprint)
+               END AS downstream_key,
                principal, operation, idempotency_key, state, fence, attempt, generation, created_at,
                state = 1 AND lease_until > c.now AS lease_is_live
           FROM {clock} CROSS JOIN {record}
@@ -321,6 +324,9 @@ constexpr std::string_view next_repairs = R"sql({repairs}
  LIMIT $2
    FOR UPDATE SKIP LOCKED)sql";
 
+constexpr std::string_view lock_repair = R"sql(
+SELECT 1 FROM {repair} WHERE repair_key = $1::uuid AND done_at IS NULL FOR UPDATE SKIP LOCKED)sql";
+
 constexpr std::string_view finish_repair = R"sql(
 UPDATE {repair} SET done_at = clock_timestamp(), note = $2
  WHERE repair_key = $1::uuid AND done_at IS NULL
@@ -344,6 +350,7 @@ std::string with_names(std::string_view text, const Names& names, const std::str
       {"{record}", qualified(names, names.record)},
       {"{inbox}", qualified(names, names.inbox)},
       {"{version_guard}", qualified(names, names.version_guard)},
+      {"{outbox}", qualified(names, names.outbox)},
       {"{repair}", qualified(names, names.repair)},
       {"{downstream_key}", qualified(names, names.downstream_key)},
       {"{effects}", effects}};
@@ -454,6 +461,7 @@ RepairStatements::RepairStatements(const Names& names)
     : queue{render(queue_repair, names)},
       list{render(replace_all(std::string{list_repairs}, "{repairs}", repairs), names)},
       next{render(replace_all(std::string{next_repairs}, "{repairs}", repairs), names)},
+      lock{render(lock_repair, names)},
       finish{render(finish_repair, names)} {}
 
 }  // namespace idem::inline v0::postgres

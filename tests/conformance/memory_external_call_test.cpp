@@ -17,6 +17,8 @@ class MemoryFixture {
   using Tx = memory::Transaction;
   using Unit = LossyUnit<memory::Transaction, memory::CommitLost>;
 
+  static constexpr bool clock_stands_still = true;
+
   const memory::Database& backend() const { return database_; }
   Unit begin() { return {database_.begin(), losses_}; }
   std::size_t open_units() { return static_cast<std::size_t>(losses_.units.load()); }

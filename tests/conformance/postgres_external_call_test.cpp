@@ -16,6 +16,8 @@ class PostgresFixture {
   using Tx = pqxx::dbtransaction;
   using Unit = LossyUnit<postgres_test::TestUnit, pqxx::in_doubt_error>;
 
+  static constexpr bool clock_stands_still = false;
+
   PostgresFixture() { database_.execute("CREATE TABLE payment (id text PRIMARY KEY, state text NOT NULL)"); }
 
   const postgres::Backend& backend() const { return database_.backend(); }

@@ -23,7 +23,9 @@ class RepairQueue : public ::testing::Test {
     const Key key{"p", operation, value};
     const std::string downstream = downstream_key(key, Fingerprinter{}({.operation = "op", .body = "{}"}));
     return {.kind = FindingKind::theirs_only,
-            .entry = SettlementEntry{.downstream_key = downstream, .amount = 1290, .reference = "r"},
+            .entry =
+                SettlementEntry{
+                    .downstream_key = downstream, .amount = 1290, .reference = "r", .at = TimePoint{}},
             .ours = OurSide{.key = key,
                             .state = State::unknown,
                             .holder = {9, random_uuid_v4()},

@@ -129,7 +129,8 @@ TEST(Schema, AnUpgradeFromVersion1KeepsTheRecords) {
   database.execute(
       "DROP TABLE idem_inbox, idem_version_guard, idem_outbox, idem_repair, idem_record, idem_schema_version; DROP "
       "FUNCTION "
-      "idem_key_hash, idem_downstream_key");
+      "idem_key_hash, idem_downstream_key(text, text, text, bytea), "
+      "idem_downstream_key(text, text, text, bytea, bigint)");
   database.execute(file(IDEM_SQL_FOLDER "/0001_record.sql"));
   const Key key{"p", "o", "k"};
   const auto connection = database.connect();
@@ -209,6 +210,12 @@ TEST(Schema, TheDownstreamKeyFunctionGivesTheKeyThatWasHandedOver) {
           tx.exec("SELECT idem_downstream_key(" + tx.quote(key.principal) + "," + tx.quote(key.operation) +
                   "," + tx.quote(key.value) + ", decode('" + fingerprint.hex() + "', 'hex'))::text");
       EXPECT_EQ(rows[0][0].as<std::string>(), downstream_key(key, fingerprint));
+      const std::int64_t generation = 1'780'000'000'000'000 + round;
+      const pqxx::result of_generation =
+          tx.exec("SELECT idem_downstream_key(" + tx.quote(key.principal) + "," + tx.quote(key.operation) +
+                  "," + tx.quote(key.value) + ", decode('" + fingerprint.hex() + "', 'hex'), " +
+                  std::to_string(generation) + ")::text");
+      EXPECT_EQ(of_generation[0][0].as<std::string>(), downstream_key(key, fingerprint, generation));
     }
   }
 }

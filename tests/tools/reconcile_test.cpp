@@ -56,8 +56,9 @@ class IdemctlReconcile : public ::testing::Test {
     add("refused", State::failed);
     add("open", State::unknown);
     add("missing", State::unknown);
-    return header + key_of("done") + ",charged,1290,c-1\n" + key_of("refused") + ",declined,1290,\n" +
-           key_of("open") + ",charged,500,c-2\n" + key_of("done") + ",charged,1290,c-3\n";
+    return "at," + header + "," + key_of("done") + ",charged,1290,c-1\n," + key_of("refused") +
+           ",declined,1290,\n2100-01-01T00:00:00Z," + key_of("open") + ",charged,500,c-2\n," +
+           key_of("done") + ",charged,1290,c-3\n";
   }
 
   static std::vector<json> json_of(const Ended& run) {
@@ -118,7 +119,7 @@ TEST_F(IdemctlReconcile, TellsTheSameAsJson) {
                                         {"outcome", "charged"},
                                         {"amount", 500},
                                         {"reference", "c-2"},
-                                        {"at", nullptr}}));
+                                        {"at", "2100-01-01T00:00:00.000000Z"}}));
   const json& ours = lines[0].at("ours");
   EXPECT_EQ(ours.at("state"), "UNKNOWN");
   EXPECT_EQ(ours.at("key"), "open");
@@ -211,7 +212,7 @@ TEST_F(IdemctlReconcile, ComparesWithTheEffects) {
 
 TEST_F(IdemctlReconcile, ABadLineQueuesNothing) {
   const std::string lines = settlement();
-  expect_refused(reconcile(lines + "k,charged,secret,r\n", {"--queue", "--yes"}),
+  expect_refused(reconcile(lines + ",k,charged,secret,r\n", {"--queue", "--yes"}),
                  "line 6, column amount, of the settlement file: must be a whole number from 0 to "
                  "9223372036854775807");
   expect_refused(reconcile("downstream_key,outcome,amount\n", {"--queue", "--yes"}),
@@ -233,7 +234,8 @@ TEST_F(IdemctlReconcile, TakesTheTablesNames) {
   const std::string lines = settlement();
   database.execute(
       "ALTER TABLE idem_record RENAME TO r; ALTER TABLE idem_repair RENAME TO q; ALTER FUNCTION "
-      "idem_downstream_key RENAME TO f");
+      "idem_downstream_key(text, text, text, bytea) RENAME TO f; ALTER FUNCTION "
+      "idem_downstream_key(text, text, text, bytea, bigint) RENAME TO f");
   EXPECT_EQ(reconcile(lines).exit_code, 2);
   const Words named{"--record-table", "r",    "--repair-table", "q", "--downstream-key-function", "f",
                     "--queue",        "--yes"};

@@ -29,7 +29,9 @@ Finding finding(FindingKind kind, State state, std::optional<SettlementOutcome> 
 }
 
 Finding charge() {
-  return finding(FindingKind::theirs_only, State::unknown, SettlementOutcome::charged);
+  Finding made = finding(FindingKind::theirs_only, State::unknown, SettlementOutcome::charged);
+  made.entry->at = created_at;
+  return made;
 }
 
 Finding decline() {
@@ -70,6 +72,9 @@ TEST(Repair, AChargeFromBeforeTheRecordIsAnOlderOnes) {
   made.entry->at = created_at;
   EXPECT_EQ(repairable_as(made), RepairAs::charged);
   made.entry->at = created_at - std::chrono::microseconds{1};
+  EXPECT_FALSE(repairable_as(made));
+  // Nobody can tell.
+  made.entry->at.reset();
   EXPECT_FALSE(repairable_as(made));
 }
 

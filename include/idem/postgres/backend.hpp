@@ -48,6 +48,9 @@ class Backend {
   /// Throws InvalidArgument for a name that cannot be one.
   explicit Backend(BackendOptions options = {});
 
+  /// The names that it was made with. Valid while it lives.
+  [[nodiscard]] const Names& names() const noexcept;
+
   /// One transaction's view of the records. `tx` must outlive it. Sends nothing.
   [[nodiscard]] Store store(pqxx::dbtransaction& tx) const;
 

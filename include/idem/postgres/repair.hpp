@@ -44,6 +44,10 @@ struct RepairFilter {
 [[nodiscard]] std::vector<Repair> next_repairs(pqxx::dbtransaction& tx, const Names& names,
                                                const std::string& operation, std::size_t limit);
 
+/// Locks one repair that is not done until the transaction ends. False where it is done, not there, or locked by another
+/// transaction. Throws InvalidArgument for a key that is no UUID; otherwise as list_repairs().
+[[nodiscard]] bool lock_repair(pqxx::dbtransaction& tx, const Names& names, const std::string& repair_key);
+
 /// Marks a repair as done, and how (1 to 1,000 bytes, never a card number or a token), in the transaction that did it.
 /// Returns false, and changes nothing, where it was done before or is not there. Rolled back with the transaction. Throws
 /// InvalidArgument for a key that is no UUID or a note out of bounds; otherwise as list_repairs().
