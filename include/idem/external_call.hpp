@@ -98,7 +98,8 @@ struct CallOptions {
   /// alone.
   ReserveOptions reserve{};
   RetryOptions retry{};
-  /// Told of each call of this process whose result is not known, after that was recorded; for logs and metrics.
+  /// Told of each call of this process whose result is not known, after that was recorded or could not be; for logs and
+  /// metrics.
   std::function<void(const UnknownCall&)> on_unknown{};
 };
 
@@ -221,15 +222,10 @@ class ExternalCalling {
     try {
       result.emplace(operation_.call(std::as_const(*context_)));
     } catch (...) {
-      Outcome outcome = record_unknown();
-      report({}, std::current_exception());
-      return outcome;
+      return not_known({}, std::current_exception());
     }
-    if (auto* unknown = std::get_if<ResultUnknown>(&*result)) {
-      Outcome outcome = record_unknown();
-      report(std::move(unknown->why), nullptr);
-      return outcome;
-    }
+    if (auto* unknown = std::get_if<ResultUnknown>(&*result))
+      return not_known(std::move(unknown->why), nullptr);
     try {
       return finish(std::get<Answer>(*result));
     } catch (const LeaseLost&) {
@@ -238,11 +234,9 @@ class ExternalCalling {
       const std::exception_ptr failure = std::current_exception();
       // The call was made, and its answer could not be kept.
       try {
-        record_unknown();
-      } catch (
-          ...) {  // NOLINT(bugprone-empty-catch): the record lapses by itself, and the first failure says why
+        (void)not_known({}, failure);
+      } catch (...) {  // NOLINT(bugprone-empty-catch): it lapses by itself, and the first failure says why
       }
-      report({}, failure);
       throw;
     }
   }
@@ -271,8 +265,20 @@ class ExternalCalling {
     }
   }
 
-  void report(std::string why, std::exception_ptr exception) {
-    if (options_.on_unknown) options_.on_unknown({*context_, std::move(why), std::move(exception)});
+  // Records it, and tells of it whether or not that succeeded.
+  Outcome not_known(std::string why, std::exception_ptr exception) {
+    const auto report = [&] {
+      if (options_.on_unknown) options_.on_unknown({*context_, std::move(why), std::move(exception)});
+    };
+    std::optional<Outcome> outcome;
+    try {
+      outcome = record_unknown();
+    } catch (...) {
+      report();
+      throw;
+    }
+    report();
+    return *std::move(outcome);
   }
 
   // What became of the record after this lease was lost.

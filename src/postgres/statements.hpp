@@ -37,7 +37,7 @@ struct Statements {
   std::string seen;     ///< What is known of events that were not marked.
   std::string advance;
   std::string lapsed_records;  ///< A page of the lapsed records of an operation.
-  std::string append;   ///< To the outbox.
+  std::string append;          ///< To the outbox.
   std::string purge_records;
   std::string purge_inbox;
 };
@@ -72,9 +72,9 @@ struct ReconcileStatements {
 struct RepairStatements {
   explicit RepairStatements(const Names& names);
 
-  std::string queue;   ///< Its values: the columns of idem_repair up to entry_at, and queued_by.
-  std::string list;    ///< Its values: operation or null, with those that are done, limit.
-  std::string next;    ///< Its values: operation, limit.
+  std::string queue;  ///< Its values: the columns of idem_repair up to entry_at, and queued_by.
+  std::string list;   ///< Its values: operation or null, with those that are done, limit.
+  std::string next;   ///< Its values: operation, limit.
   std::string lock;
   std::string finish;  ///< Its values: repair key, note.
 };

@@ -127,7 +127,8 @@ std::string file(const std::string& path) {
 TEST(Schema, AnUpgradeFromVersion1KeepsTheRecords) {
   const TestDatabase database;
   database.execute(
-      "DROP TABLE idem_inbox, idem_version_guard, idem_outbox, idem_repair, idem_record, idem_schema_version; DROP "
+      "DROP TABLE idem_inbox, idem_version_guard, idem_outbox, idem_repair, idem_record, "
+      "idem_schema_version; DROP "
       "FUNCTION "
       "idem_key_hash, idem_downstream_key(text, text, text, bytea), "
       "idem_downstream_key(text, text, text, bytea, bigint)");

@@ -104,10 +104,26 @@ TEST(IdemctlCommandLine, SchemaPrintWritesTheSchemaUnderTheGivenNames) {
   const Ended by_default = run_idemctl({"schema", "print"});
   EXPECT_EQ(by_default.exit_code, 0);
   EXPECT_EQ(by_default.out, postgres::schema_sql());
-  const Ended named =
-      run_idemctl({"schema", "print", "--schema", "My \"own\"", "--record-table", "r", "--inbox-table", "i",
-                   "--version-guard-table", "g", "--outbox-table", "o", "--version-table", "v", "--key-hash-function", "h",
-                   "--downstream-key-function", "d", "--repair-table", "q"});
+  const Ended named = run_idemctl({"schema",
+                                   "print",
+                                   "--schema",
+                                   "My \"own\"",
+                                   "--record-table",
+                                   "r",
+                                   "--inbox-table",
+                                   "i",
+                                   "--version-guard-table",
+                                   "g",
+                                   "--outbox-table",
+                                   "o",
+                                   "--version-table",
+                                   "v",
+                                   "--key-hash-function",
+                                   "h",
+                                   "--downstream-key-function",
+                                   "d",
+                                   "--repair-table",
+                                   "q"});
   EXPECT_EQ(named.exit_code, 0);
   EXPECT_EQ(named.out, postgres::schema_sql({"My \"own\"", "r", "i", "g", "o", "v", "h", "d", "q"}));
   EXPECT_THAT(named.out, HasSubstr(R"(CREATE TABLE "My ""own"""."r" ()"));
