@@ -59,7 +59,8 @@ Finished Running::wait() {
   while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
   }
   process_ = 0;
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, out_.content(), err_.content()};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, out_.content(), err_.content(),
+          WIFSIGNALED(status) ? WTERMSIG(status) : 0};
 }
 
 Finished Running::wait_at_most(std::chrono::seconds patience) {

@@ -13,6 +13,7 @@ struct Finished {
   int status = -1;  ///< The exit status; -1 where a signal ended it.
   std::string out;
   std::string err;
+  int signal = 0;  ///< Which one ended it; 0 where none did.
 };
 
 /// A file with that content in the temporary folder, gone with the object.
