@@ -344,6 +344,7 @@ std::string with_names(std::string_view text, const Names& names, const std::str
       {"{record}", qualified(names, names.record)},
       {"{inbox}", qualified(names, names.inbox)},
       {"{version_guard}", qualified(names, names.version_guard)},
+      {"{outbox}", qualified(names, names.outbox)},
       {"{repair}", qualified(names, names.repair)},
       {"{downstream_key}", qualified(names, names.downstream_key)},
       {"{effects}", effects}};
