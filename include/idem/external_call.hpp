@@ -265,7 +265,7 @@ class ExternalCalling {
     if (deduplicates()) return leave_for_the_next();
     try {
       return in_transaction(
-          [this](auto& tx, auto& store) -> Outcome { return Unknown{tell_unknown(tx, store)}; });
+          [this](auto& tx, auto& store) -> Outcome { return Unknown{this->tell_unknown(tx, store)}; });
     } catch (const LeaseLost&) {
       return found();
     }
