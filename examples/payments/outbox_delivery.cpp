@@ -1,6 +1,5 @@
 #include "outbox_delivery.hpp"
 
-#include <stdexcept>
 #include <vector>
 
 #include "idem/postgres/backend.hpp"
@@ -15,8 +14,7 @@ void deliver_event(Session& session, const PaymentAuthorized& event) {
   const PaymentService service{backend, repository};
   const auto tx = session.begin();
   if (service.deliver(*tx, event) == idem::Delivery::beyond_horizon) {
-    throw std::runtime_error{
-        "a payment's event was not applied: is this machine's clock days behind the database's?"};
+    EnrolmentConsumer{repository}.apply(*tx, event);
   }
   tx->commit();
 }

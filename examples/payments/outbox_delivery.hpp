@@ -6,9 +6,9 @@
 
 namespace payments {
 
-/// Delivers the event in a transaction of its own; does nothing where it was delivered before. Throws std::runtime_error
-/// where the enrolment does not take it, which a clock that is days behind the database's can come to, and what the
-/// database throws.
+/// Delivers the event in a transaction of its own; does nothing where it was delivered before. One that the inbox cannot tell
+/// from a new one any more, or that seems so old because this machine's clock is days behind, is applied: it was paid, and
+/// seat and receipt are unique by themselves. Throws what the database throws.
 void deliver_event(Session& session, const PaymentAuthorized& event);
 
 /// Delivers each event that nobody has delivered: that of a process which died after the payment's commit, or of a sweep.

@@ -316,6 +316,19 @@ TEST_F(PaymentsAcquirer, AnEventThatNobodyDeliveredIsDeliveredByTheNext) {
   EXPECT_EQ(charge(payment).back(), summary(1, 0, 1, 1, 0, 0, 1));
 }
 
+TEST_F(PaymentsAcquirer, AnEventThatLayInTheOutboxBeyondTheHorizonIsDelivered) {
+  (void)charge("");  // the tables
+  // Of 2023.
+  database_.execute(R"(
+    INSERT INTO payment (payment_id, principal, offering_id, amount_cents, currency, state)
+      VALUES ('01890000-0000-7000-8000-000000000000', 'ann', 'cpp-20', 1290, 'EUR', 'AUTHORIZED');
+    INSERT INTO idem_outbox (event_id, shard, aggregate_type, aggregate_id, event_type, payload, headers, created_at)
+      VALUES ('01890000-0000-7000-8000-000000000001', 0, 'payment', '01890000-0000-7000-8000-000000000000',
+              'PaymentAuthorized', '', '', '2023-06-27'))");
+  EXPECT_EQ(charge("").back(), summary(1, 0, 1, 1, 0, 0, 1));
+  EXPECT_EQ(charge("").back(), summary(1, 0, 1, 1, 0, 0, 1));
+}
+
 TEST_F(PaymentsAcquirer, TheTokenIsInThePendingPaymentAndNowhereElse) {
   acquirer_.control({{"mode", "drop_answer"}, {"count", 1}});
   const auto count = [&](const std::string& table) {
