@@ -11,12 +11,14 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
 #include <ctime>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stdexcept>
 #include <stop_token>
 #include <system_error>
 #include <thread>

@@ -2,46 +2,13 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
+#include "charge.hpp"
+
 namespace payments {
-
-/// What the acquirer is asked for. The same key must always come with the same charge.
-struct Charge {
-  std::int64_t amount_cents = 0;
-  std::string currency;
-  std::string payment_method_token;  ///< Goes to the acquirer, and nowhere else.
-  std::string reference;
-};
-
-struct Approved {
-  std::string charge_id;  ///< The acquirer's own, 1 to 255 bytes without NUL.
-  std::string at;         ///< RFC 3339, as the acquirer wrote it.
-
-  friend bool operator==(const Approved&, const Approved&) = default;
-};
-
-struct Declined {
-  std::string charge_id;
-  std::string at;
-
-  friend bool operator==(const Declined&, const Declined&) = default;
-};
-
-using ChargeAnswer = std::variant<Approved, Declined>;
-
-/// Nobody knows whether the charge was made: no answer in time, a connection that was lost (at any moment,
-/// before the request too), an answer that is no decision about this charge. The same key asks again. Its
-/// message holds nothing of what was sent or answered.
-class AcquirerUnknown : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// Sends each charge once, on a connection of its own. Safe to share between threads.
 class AcquirerClient {
