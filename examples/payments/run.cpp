@@ -38,7 +38,7 @@ void write(std::ostream& answers, std::string_view json) {
 }  // namespace
 
 void run(const std::string& database_url, std::istream& requests, std::ostream& answers) {
-  Session session{database_url};
+  examples::Session session{database_url};
   const auto begin = [&session] { return session.begin(); };
   {
     const auto tx = begin();
