@@ -4,9 +4,10 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <stdexcept>
 #include <string>
 #include <variant>
+
+#include "not_known.hpp"
 
 namespace payments {
 
@@ -34,13 +35,8 @@ struct Declined {
 
 using ChargeAnswer = std::variant<Approved, Declined>;
 
-/// Nobody knows whether the charge was made: no answer in time, a connection that was lost (at any moment,
-/// before the request too), an answer that is no decision about this charge. The same key asks again. Its
-/// message holds nothing of what was sent or answered.
-class AcquirerUnknown : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
+/// Nobody knows whether the charge was made; the same key asks again.
+using AcquirerUnknown = examples::NotKnown;
 
 /// Asks an acquirer once, under an idempotency key, and returns its decision within the deadline or throws: AcquirerUnknown,
 /// where nobody knows. AcquirerClient::charge() in production, a fake in the unit tests.

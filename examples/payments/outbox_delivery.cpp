@@ -8,7 +8,7 @@
 
 namespace payments {
 
-void deliver_event(Session& session, const PaymentAuthorized& event) {
+void deliver_event(examples::Session& session, const PaymentAuthorized& event) {
   const idem::postgres::Backend backend;
   PostgresRepository repository;
   const PaymentService service{backend, repository};
@@ -19,7 +19,7 @@ void deliver_event(Session& session, const PaymentAuthorized& event) {
   tx->commit();
 }
 
-void deliver_outbox(Session& session) {
+void deliver_outbox(examples::Session& session) {
   // The transaction is over before the first delivery.
   const std::vector<PaymentAuthorized> events = undelivered(*session.begin());
   for (const PaymentAuthorized& event : events) deliver_event(session, event);

@@ -40,7 +40,7 @@ void write(std::ostream& answers, std::string_view json) {
 
 void run(const std::string& database_url, std::istream& requests, std::ostream& answers,
          const Charging* charging) {
-  Session session{database_url};
+  examples::Session session{database_url};
   const auto begin = [&session] { return session.begin(); };
   {
     const auto tx = begin();

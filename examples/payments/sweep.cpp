@@ -16,7 +16,7 @@ namespace payments {
 
 bool sweep(const std::string& database_url, const Charging& charging, std::ostream& answers,
            std::ostream& errors) {
-  Session session{database_url};
+  examples::Session session{database_url};
   const auto begin = [&session] { return session.begin(); };
   {
     const auto tx = begin();

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "acquirer_client.hpp"
-#include "examples/running_acquirer.hpp"
+#include "examples/running_company.hpp"
 #include "examples/tcp.hpp"
 
 namespace idem::examples_test {

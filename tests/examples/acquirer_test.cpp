@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "examples/program.hpp"
-#include "examples/running_acquirer.hpp"
+#include "examples/running_company.hpp"
 #include "examples/tcp.hpp"
 
 namespace idem::examples_test {

@@ -10,7 +10,7 @@
 
 #include "examples/payments_program.hpp"
 #include "examples/program.hpp"
-#include "examples/running_acquirer.hpp"
+#include "examples/running_company.hpp"
 
 namespace idem::examples_test {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "acquirer_client.hpp"
-#include "examples/running_acquirer.hpp"
+#include "examples/running_company.hpp"
 #include "fault/charge.hpp"
 #include "fault/sessions.hpp"
 #include "fault/told.hpp"

@@ -46,7 +46,7 @@ nlohmann::json ask(const std::string& database_url, const Charging& charging) {
   _exit(1);  // without the signal, which tells the parent that it failed
 }
 
-std::string charge_of_lea(Session& session) {
+std::string charge_of_lea(examples::Session& session) {
   const auto tx = session.begin();
   const pqxx::result rows = tx->exec(std::string{"SELECT charge_id FROM payment WHERE principal = 'lea'"});
   return rows.size() == 1 ? rows[0][0].as<std::string>("") : "";
@@ -68,7 +68,7 @@ void lost_approval(Report& report, const std::string& database_url) {
                           .deadline = std::chrono::minutes{5}};
   acquirer.swallow_one_answer();
 
-  Session session{database_url};
+  examples::Session session{database_url};
   const Change change{session};
   const Summary before = read_summary(*session.begin());
   const pid_t parent = getpid();

@@ -1,15 +1,15 @@
-// The file that every charge is written to before its answer is sent.
+// The file that every effect is written to before its answer is sent.
 #pragma once
 
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "charge.hpp"
+#include "entry.hpp"
 
-namespace acquirer {
+namespace company {
 
-/// The file cannot be read, is no ledger, belongs to another acquirer, or could not be written.
+/// The file cannot be read, is no ledger, belongs to another process, or could not be written.
 class LedgerError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -20,7 +20,7 @@ class LedgerError : public std::runtime_error {
 class Ledger {
  public:
   /// Opens the file, or makes it, and reads it. Throws LedgerError, also where another process has it open.
-  explicit Ledger(const std::string& path);
+  Ledger(Words words, const std::string& path);
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;
   ~Ledger();
@@ -33,8 +33,9 @@ class Ledger {
  private:
   void read(const std::string& path);
 
+  Words words_;
   int file_ = -1;
   std::vector<Entry> entries_;
 };
 
-}  // namespace acquirer
+}  // namespace company

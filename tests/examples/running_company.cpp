@@ -1,4 +1,4 @@
-#include "examples/running_acquirer.hpp"
+#include "examples/running_company.hpp"
 
 #include <httplib.h>
 
@@ -7,64 +7,65 @@
 #include <stdexcept>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 namespace idem::examples_test {
 namespace {
 
-// Ample, so that only an acquirer that hangs meets it.
+// Ample, so that only a company that hangs meets it.
 constexpr std::chrono::seconds patience{60};
 
 nlohmann::json content(const httplib::Result& result) {
-  if (!result) throw std::runtime_error{"no answer of the acquirer: " + httplib::to_string(result.error())};
-  if (result->status != 200) throw std::runtime_error{"the acquirer answered: " + result->body};
+  if (!result) throw std::runtime_error{"no answer of the company: " + httplib::to_string(result.error())};
+  if (result->status != 200) throw std::runtime_error{"the company answered: " + result->body};
   return nlohmann::json::parse(result->body);
 }
 
 }  // namespace
 
-RunningAcquirer::RunningAcquirer() {
+RunningCompany::RunningCompany(std::string program) : program_{std::move(program)} {
   start("0");
 }
 
-nlohmann::json RunningAcquirer::control(const nlohmann::json& members) const {
+nlohmann::json RunningCompany::control(const nlohmann::json& members) const {
   httplib::Client client{url_};
   client.set_read_timeout(patience);
   return content(client.Post("/control", members.dump(), "application/json"));
 }
 
-nlohmann::json RunningAcquirer::ledger() const {
+nlohmann::json RunningCompany::ledger() const {
   httplib::Client client{url_};
   client.set_read_timeout(patience);
   return content(client.Get("/ledger"));
 }
 
-Finished RunningAcquirer::stop(int signal) {
+Finished RunningCompany::stop(int signal) {
   process_->signal(signal);
   Finished finished = process_->wait_at_most(patience);
   process_.reset();
   return finished;
 }
 
-Finished RunningAcquirer::kill() {
+Finished RunningCompany::kill() {
   return stop(SIGKILL);
 }
 
-void RunningAcquirer::restart() {
+void RunningCompany::restart() {
   start(url_.substr(url_.rfind(':') + 1));
 }
 
-void RunningAcquirer::start(const std::string& port) {
+void RunningCompany::start(const std::string& port) {
   process_ = std::make_unique<Running>(
-      std::vector<std::string>{ACQUIRER, "--listen", "127.0.0.1:" + port, "--ledger", ledger_.path()});
+      std::vector<std::string>{program_, "--listen", "127.0.0.1:" + port, "--ledger", ledger_.path()});
   const auto end = std::chrono::steady_clock::now() + patience;
   std::string out;
   while (!(out = process_->out()).ends_with('\n')) {
-    if (process_->ended()) throw std::runtime_error{"the acquirer ended: " + process_->wait().err};
-    if (std::chrono::steady_clock::now() > end) throw std::runtime_error{"the acquirer does not start"};
+    if (process_->ended()) throw std::runtime_error{"the company ended: " + process_->wait().err};
+    if (std::chrono::steady_clock::now() > end) throw std::runtime_error{"the company does not start"};
     std::this_thread::sleep_for(std::chrono::milliseconds{2});
   }
   constexpr std::string_view told = "listening on ";
-  if (!out.starts_with(told)) throw std::runtime_error{"the acquirer says: " + out};
+  if (!out.starts_with(told)) throw std::runtime_error{"the company says: " + out};
   url_ = out.substr(told.size(), out.size() - told.size() - 1);
 }
 

@@ -13,38 +13,38 @@
 #include <string_view>
 #include <utility>
 
-namespace acquirer {
+namespace company {
 namespace {
 
 using nlohmann::json;
 
-std::string line_of(const Entry& entry) {
-  return json{{"charge_id", entry.charge_id},
-              {"key", entry.key},
-              {"amount_cents", entry.amount_cents},
-              {"currency", entry.currency},
-              {"reference", entry.reference},
-              {"outcome", name(entry.outcome)},
-              {"at", rfc3339(entry.at)},
-              {"parameters", entry.parameters}}
-             .dump() +
-         '\n';
+std::string line_of(const Words& words, const Entry& entry) {
+  json members = told(words, entry);
+  members["parameters"] = entry.parameters;
+  return members.dump() + '\n';
+}
+
+// Throws nlohmann's exceptions.
+std::string taken(json& members, const std::string& name) {
+  auto text = members.at(name).get<std::string>();
+  members.erase(name);
+  return text;
 }
 
 // Throws nlohmann's exceptions and LedgerError.
-Entry entry_of(std::string_view line) {
-  const json members = json::parse(line);
-  const auto at = from_rfc3339(members.at("at").get<std::string>());
-  const auto outcome = members.at("outcome").get<std::string>();
-  if (!at || (outcome != "approved" && outcome != "declined")) throw LedgerError{"no entry"};
-  return {members.at("charge_id").get<std::string>(),
-          members.at("key").get<std::string>(),
-          members.at("amount_cents").get<std::int64_t>(),
-          members.at("currency").get<std::string>(),
-          members.at("reference").get<std::string>(),
-          outcome == "approved" ? Outcome::approved : Outcome::declined,
-          *at,
-          members.at("parameters").get<std::string>()};
+Entry entry_of(const Words& words, std::string_view line) {
+  json members = json::parse(line);
+  Entry entry;
+  entry.id = taken(members, words.id);
+  entry.key = taken(members, "key");
+  entry.parameters = taken(members, "parameters");
+  const std::string outcome = taken(members, "outcome");
+  entry.accepted = outcome == words.accepted;
+  const auto at = from_rfc3339(taken(members, "at"));
+  if (!at || (!entry.accepted && outcome != words.refused)) throw LedgerError{"no entry"};
+  entry.at = *at;
+  entry.shown = std::move(members);
+  return entry;
 }
 
 // A new file is there after a power cut only if its folder says so.
@@ -74,12 +74,13 @@ std::string content_of(int file) {
 
 }  // namespace
 
-Ledger::Ledger(const std::string& path)
-    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): POSIX has it so
-    : file_{open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600)} {
+Ledger::Ledger(Words words, const std::string& path)
+    : words_{std::move(words)},
+      // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): POSIX has it so
+      file_{open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600)} {
   if (file_ < 0) throw LedgerError{"cannot open " + path};
   try {
-    if (flock(file_, LOCK_EX | LOCK_NB) != 0) throw LedgerError{"another acquirer has " + path};
+    if (flock(file_, LOCK_EX | LOCK_NB) != 0) throw LedgerError{"another " + words_.program + " has " + path};
     read(path);
     if (!sync_folder_of(path)) throw LedgerError{"cannot write " + path};
   } catch (...) {
@@ -97,7 +98,7 @@ void Ledger::read(const std::string& path) {
   std::size_t begin = 0;
   for (std::size_t end = 0; (end = content.find('\n', begin)) != std::string::npos; begin = end + 1) {
     try {
-      entries_.push_back(entry_of(std::string_view{content}.substr(begin, end - begin)));
+      entries_.push_back(entry_of(words_, std::string_view{content}.substr(begin, end - begin)));
     } catch (const std::exception&) {
       throw LedgerError{"line " + std::to_string(entries_.size() + 1) + " of " + path + " is no entry"};
     }
@@ -110,7 +111,7 @@ void Ledger::read(const std::string& path) {
 }
 
 void Ledger::append(Entry entry) {
-  const std::string line = line_of(entry);
+  const std::string line = line_of(words_, entry);
   for (std::string_view left = line; !left.empty();) {
     const ssize_t size = write(file_, left.data(), left.size());
     if (size >= 0) {
@@ -123,4 +124,4 @@ void Ledger::append(Entry entry) {
   entries_.push_back(std::move(entry));
 }
 
-}  // namespace acquirer
+}  // namespace company

@@ -1,4 +1,4 @@
-// The acquirer's HTTP side.
+// A company's HTTP side.
 #pragma once
 
 #include <httplib.h>
@@ -7,13 +7,13 @@
 
 #include "book.hpp"
 
-namespace acquirer {
+namespace company {
 
 /// Answers until the process ends: there is no way to stop it, as what hangs is meant to.
 class Server {
  public:
-  /// The book must outlive it.
-  explicit Server(Book& book);
+  /// Both must outlive it.
+  Server(const Company& company, Book& book);
 
   /// Listens; connections are taken from here on, and wait until serve() answers them. Port 0 takes a free one.
   /// Returns the port. Throws std::runtime_error.
@@ -28,4 +28,4 @@ class Server {
   int listening_ = -1;
 };
 
-}  // namespace acquirer
+}  // namespace company

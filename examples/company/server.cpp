@@ -14,7 +14,7 @@
 
 #include "request.hpp"
 
-namespace acquirer {
+namespace company {
 namespace {
 
 // Each request that hangs has a thread to itself, and so has each connection that is kept open.
@@ -68,17 +68,17 @@ void deliver(const Answer& answer, const httplib::Request& request, httplib::Res
                                 });
 }
 
-void charge(Book& book, const httplib::Request& request, httplib::Response& response) {
+std::string key_of(const httplib::Request& request) {
   if (request.get_header_value_count("Idempotency-Key") != 1) {
     throw BadRequest{"there must be one Idempotency-Key"};
   }
-  const std::string key = request.get_header_value("Idempotency-Key");
+  std::string key = request.get_header_value("Idempotency-Key");
   check_key(key);
-  deliver(book.charge(key, read_charge(request.body)), request, response);
+  return key;
 }
 
 // Answers what a handler threw.
-void failed(const httplib::Request&, httplib::Response& response, const std::exception_ptr& thrown) {
+void failed(const std::string& program, httplib::Response& response, const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
   } catch (const BadRequest& refused) {
@@ -86,35 +86,40 @@ void failed(const httplib::Request&, httplib::Response& response, const std::exc
     response.set_content(error(refused.what()), json_type);
   } catch (const std::exception& failure) {
     // A judge that does not know what it has written must not go on.
-    std::cerr << "acquirer: " << failure.what() << '\n';
+    std::cerr << program << ": " << failure.what() << '\n';
     std::_Exit(1);
   }
 }
 
 }  // namespace
 
-Server::Server(Book& book) : book_{book} {
+Server::Server(const Company& company, Book& book) : book_{book} {
   // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): the library owns what this makes
   server_.new_task_queue = [] { return new httplib::ThreadPool{threads}; };
   server_.set_tcp_nodelay(true);
   server_.set_payload_max_length(65536);
   server_.set_socket_options([this](int made) {
     listening_ = made;
-    // And not SO_REUSEPORT, the library's own choice: two acquirers would share a port, and the charges with it.
+    // And not SO_REUSEPORT, the library's own choice: two processes would share a port, and the effects with it.
     const int yes = 1;
     setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   });
 
-  server_.Post("/charges", [this](const httplib::Request& request, httplib::Response& response) {
-    charge(book_, request, response);
-  });
+  for (const auto& [path, read] : company.commands) {
+    server_.Post(path, [this, &read = read](const httplib::Request& request, httplib::Response& response) {
+      const std::string key = key_of(request);
+      deliver(book_.carry_out(key, read(request.body)), request, response);
+    });
+  }
   server_.Get("/ledger", [this](const httplib::Request&, httplib::Response& response) {
     response.set_content(book_.ledger(), json_type);
   });
   server_.Post("/control", [this](const httplib::Request& request, httplib::Response& response) {
     response.set_content(book_.control(request.body), json_type);
   });
-  server_.set_exception_handler(failed);
+  server_.set_exception_handler([&program = company.words.program](
+                                    const httplib::Request&, httplib::Response& response,
+                                    const std::exception_ptr& thrown) { failed(program, response, thrown); });
   // For what the library refuses by itself: an unknown path, a body that is too long.
   server_.set_error_handler(
       httplib::Server::Handler{[](const httplib::Request&, httplib::Response& response) {
@@ -137,4 +142,4 @@ void Server::serve() {
   server_.listen_after_bind();
 }
 
-}  // namespace acquirer
+}  // namespace company

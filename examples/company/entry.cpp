@@ -1,4 +1,4 @@
-#include "charge.hpp"
+#include "entry.hpp"
 
 #include <openssl/evp.h>
 #include <openssl/rand.h>
@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace acquirer {
+namespace company {
 namespace {
 
 std::string hex(std::span<const unsigned char> bytes) {
@@ -25,19 +25,17 @@ std::string hex(std::span<const unsigned char> bytes) {
   return text;
 }
 
-std::string random_id() {
+std::string random_id(const std::string& prefix) {
   std::array<unsigned char, 16> bytes{};
   if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1)
     throw std::runtime_error{"no randomness"};
-  return "ch_" + hex(bytes);
+  return prefix + hex(bytes);
 }
 
-// Under the charge's random id, so that equal tokens cannot be told from equal digests.
-std::string digest(const std::string& charge_id, const Charge& charge) {
-  const std::string amount = std::to_string(charge.amount_cents);
+// Under the entry's random id, so that equal secrets cannot be told from equal digests.
+std::string digest(const std::string& id, const Command& command) {
   std::string message;
-  for (const std::string& part :
-       {charge_id, amount, charge.currency, charge.payment_method_token, charge.reference}) {
+  for (const std::string& part : {id, command.service, command.shown.dump(), command.secret}) {
     message += std::to_string(part.size()) + ':' + part;
   }
   std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
@@ -50,25 +48,23 @@ std::string digest(const std::string& charge_id, const Charge& charge) {
 
 }  // namespace
 
-std::string_view name(Outcome outcome) {
-  return outcome == Outcome::approved ? "approved" : "declined";
+Entry enter(const Words& words, std::string key, const Command& command, bool accepted, TimePoint at) {
+  std::string id = random_id(words.id_prefix);
+  std::string parameters = digest(id, command);
+  return {std::move(id), std::move(key), command.shown, accepted, at, std::move(parameters)};
 }
 
-Entry enter(std::string key, const Charge& charge, Outcome outcome, TimePoint at) {
-  std::string charge_id = random_id();
-  std::string parameters = digest(charge_id, charge);
-  return {std::move(charge_id),
-          std::move(key),
-          charge.amount_cents,
-          charge.currency,
-          charge.reference,
-          outcome,
-          at,
-          std::move(parameters)};
+bool made_of(const Entry& entry, const Command& command) {
+  return entry.parameters == digest(entry.id, command);
 }
 
-bool made_of(const Entry& entry, const Charge& charge) {
-  return entry.parameters == digest(entry.charge_id, charge);
+nlohmann::json told(const Words& words, const Entry& entry) {
+  nlohmann::json members = entry.shown;
+  members["outcome"] = entry.accepted ? words.accepted : words.refused;
+  members[words.id] = entry.id;
+  members["key"] = entry.key;
+  members["at"] = rfc3339(entry.at);
+  return members;
 }
 
 std::string rfc3339(TimePoint time) {
@@ -95,4 +91,4 @@ std::optional<TimePoint> from_rfc3339(const std::string& text) {
   return TimePoint{std::chrono::seconds{timegm(&parts)} + std::chrono::microseconds{micros}};
 }
 
-}  // namespace acquirer
+}  // namespace company

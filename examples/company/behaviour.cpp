@@ -1,24 +1,24 @@
 #include "behaviour.hpp"
 
 #include <array>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "request.hpp"
 
-namespace acquirer {
+namespace company {
 namespace {
 
 using nlohmann::json;
 
-constexpr std::array modes{Mode::approve,       Mode::decline,     Mode::timeout_before,
+constexpr std::array modes{Mode::accept,        Mode::refuse,      Mode::timeout_before,
                            Mode::timeout_after, Mode::drop_answer, Mode::late};
 
-Mode mode(const json& value) {
+Mode mode(const Words& words, const json& value) {
   for (const Mode known : modes) {
-    if (value == name(known)) return known;
+    if (value == name(words, known)) return known;
   }
-  throw BadRequest{"mode must be approve, decline, timeout_before, timeout_after, drop_answer or late"};
+  throw BadRequest{"mode must be " + words.accept + ", " + words.refuse +
+                   ", timeout_before, timeout_after, drop_answer or late"};
 }
 
 std::uint64_t number(const std::string& name, const json& value, std::uint64_t least) {
@@ -37,12 +37,12 @@ std::chrono::milliseconds milliseconds(const std::string& name, const json& valu
 
 }  // namespace
 
-std::string_view name(Mode mode) {
+std::string name(const Words& words, Mode mode) {
   switch (mode) {
-    case Mode::approve:
-      return "approve";
-    case Mode::decline:
-      return "decline";
+    case Mode::accept:
+      return words.accept;
+    case Mode::refuse:
+      return words.refuse;
     case Mode::timeout_before:
       return "timeout_before";
     case Mode::timeout_after:
@@ -55,13 +55,10 @@ std::string_view name(Mode mode) {
   return "";
 }
 
-Behaviour changed(Behaviour behaviour, std::string_view control) {
-  const json members = json::parse(control, nullptr, /*allow_exceptions=*/false);
-  if (!members.is_object()) throw BadRequest{"the body must be a JSON object"};
-
+Behaviour changed(const Words& words, Behaviour behaviour, const json& members) {
   // First, as it brings the defaults of the others.
   if (const auto found = members.find("mode"); found != members.end()) {
-    behaviour.mode = mode(*found);
+    behaviour.mode = mode(words, *found);
     behaviour.count.reset();
     behaviour.effect_after = {};
     const bool late = behaviour.mode == Mode::late && !members.contains("effect_after_ms");
@@ -87,4 +84,4 @@ Behaviour changed(Behaviour behaviour, std::string_view control) {
   return behaviour;
 }
 
-}  // namespace acquirer
+}  // namespace company

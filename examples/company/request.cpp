@@ -1,12 +1,9 @@
 #include "request.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
-#include <nlohmann/json.hpp>
-#include <string>
 
-namespace acquirer {
+namespace company {
 namespace {
 
 using nlohmann::json;
@@ -16,6 +13,8 @@ const json& member(const json& object, const char* name) {
   if (found == object.end()) throw BadRequest{std::string{name} + " is missing"};
   return *found;
 }
+
+}  // namespace
 
 std::string text(const json& object, const char* name) {
   const json& value = member(object, name);
@@ -35,8 +34,6 @@ std::int64_t amount(const json& object, const char* name) {
   return value.get<std::int64_t>();
 }
 
-}  // namespace
-
 void check_key(std::string_view key) {
   const bool visible = std::ranges::all_of(key, [](char c) { return c > ' ' && c <= '~'; });
   if (key.empty() || key.size() > 255 || !visible) {
@@ -44,11 +41,10 @@ void check_key(std::string_view key) {
   }
 }
 
-Charge read_charge(std::string_view body) {
-  const json request = json::parse(body, nullptr, /*allow_exceptions=*/false);
-  if (!request.is_object()) throw BadRequest{"the body must be a JSON object"};
-  return {amount(request, "amount_cents"), text(request, "currency"), text(request, "payment_method_token"),
-          text(request, "reference")};
+json read_object(std::string_view body) {
+  json object = json::parse(body, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object()) throw BadRequest{"the body must be a JSON object"};
+  return object;
 }
 
-}  // namespace acquirer
+}  // namespace company

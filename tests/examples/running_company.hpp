@@ -1,4 +1,4 @@
-// The example acquirer as a process of its own.
+// A company of the examples as a process of its own.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,9 @@ namespace idem::examples_test {
 /// Runs with an empty ledger on a free port of 127.0.0.1. Killed with the object where it still runs, and the
 /// ledger is gone then. Throws std::runtime_error where it does not start, and for an answer that it should not
 /// give. Not safe to share between threads, but for url().
-class RunningAcquirer {
+class RunningCompany {
  public:
-  RunningAcquirer();
+  explicit RunningCompany(std::string program);
 
   /// The same after a restart.
   [[nodiscard]] const std::string& url() const { return url_; }
@@ -22,7 +22,7 @@ class RunningAcquirer {
 
   /// Tells it how to behave; returns its whole behaviour. With `{}` it only tells.
   nlohmann::json control(const nlohmann::json& members) const;
-  /// The charges that took effect, in their order.
+  /// The commands that were decided, in their order.
   [[nodiscard]] nlohmann::json ledger() const;
 
   /// Ends it by that signal, and waits for its end.
@@ -35,9 +35,15 @@ class RunningAcquirer {
  private:
   void start(const std::string& port);
 
+  std::string program_;
   TemporaryFile ledger_{""};
   std::unique_ptr<Running> process_;
   std::string url_;
+};
+
+class RunningAcquirer : public RunningCompany {
+ public:
+  RunningAcquirer() : RunningCompany{ACQUIRER} {}
 };
 
 }  // namespace idem::examples_test
