@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -48,7 +49,7 @@ class PaymentsProgram : public ::testing::Test {
   }
 
   static std::vector<nlohmann::json> lines_of(const Finished& finished) {
-    EXPECT_EQ(finished.status, 0);
+    if (finished.status != 0) throw std::runtime_error{"the program failed: " + finished.err};
     EXPECT_EQ(finished.err, "");
     std::vector<nlohmann::json> lines;
     std::istringstream out{finished.out};
