@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
@@ -24,8 +23,7 @@ class PaymentsProgram : public ::testing::Test {
   }
 
   [[nodiscard]] std::string url() const {
-    return std::getenv("IDEM_TEST_DATABASE_URL") +
-           ("&options=-csearch_path%3D%22" + database_.schema() + "%22");
+    return postgres_test::url_of_server() + ("&options=-csearch_path%3D%22" + database_.schema() + "%22");
   }
 
   /// The words of a run over that file.
