@@ -132,7 +132,7 @@ class ChargeOperation {
 
  private:
   // Its own row, or the one that an earlier attempt has left: the acquirer must be sent the same reference again.
-  std::optional<PendingCharge> stored(const idem::CallContext& context) const {
+  [[nodiscard]] std::optional<PendingCharge> stored(const idem::CallContext& context) const {
     if (prepared_ && context.how != idem::How::took_over) return prepared_;
     auto unit = begin_();
     return repository_.find_pending(detail::transaction_in(unit), context.downstream_key);

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -23,8 +23,7 @@ class PaymentsProgram : public ::testing::Test {
   }
 
   [[nodiscard]] std::string url() const {
-    return std::getenv("IDEM_TEST_DATABASE_URL") +
-           ("&options=-csearch_path%3D%22" + database_.schema() + "%22");
+    return postgres_test::url_of_server() + ("&options=-csearch_path%3D%22" + database_.schema() + "%22");
   }
 
   /// The words of a run over that file.
@@ -48,7 +47,7 @@ class PaymentsProgram : public ::testing::Test {
   }
 
   static std::vector<nlohmann::json> lines_of(const Finished& finished) {
-    EXPECT_EQ(finished.status, 0);
+    if (finished.status != 0) throw std::runtime_error{"the program failed: " + finished.err};
     EXPECT_EQ(finished.err, "");
     std::vector<nlohmann::json> lines;
     std::istringstream out{finished.out};

@@ -73,11 +73,12 @@ void AcquirerProcess::start() {
   process_ = fork();
   if (process_ == 0) {
     // It never outlives the demo, however that ends.
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // NOLINT(cppcoreguidelines-pro-type-vararg): the system's own
     if (getppid() != parent) _exit(1);
     dup2(said[1], STDOUT_FILENO);
     close(said[0]);
     close(said[1]);
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg)
     execl(PAYMENTS_DEMO_ACQUIRER, PAYMENTS_DEMO_ACQUIRER, "--listen", "127.0.0.1:0", "--ledger",
           ledger_file_.c_str(), static_cast<char*>(nullptr));
     _exit(127);

@@ -39,7 +39,7 @@ nlohmann::json ask(const std::string& database_url, const Charging& charging) {
 // Asks the acquirer, and waits for an answer that never comes.
 [[noreturn]] void run_doomed(const std::string& database_url, const Charging& charging, pid_t parent) {
   try {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // NOLINT(cppcoreguidelines-pro-type-vararg): the system's own
     if (getppid() == parent) (void)ask(database_url, charging);
   } catch (...) {
   }
