@@ -44,6 +44,8 @@ pqxx::dbtransaction& Session::transaction() {
 
 void Session::commit(Event& event) {
   try {
+    // Where the server rolls back at COMMIT, libpqxx 7 and later return as if it were committed.
+    backend_.check_committable(transaction());
     transaction().commit();
     event.committed = true;
     event.answer = "committed";
