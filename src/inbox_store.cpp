@@ -1,7 +1,6 @@
 #include "idem/inbox_store.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 #include <string>
 #include <tuple>
@@ -80,26 +79,12 @@ std::vector<Delivery> InboxStore::receive(std::string_view consumer, std::span<c
     }
     return deliveries;
   };
-  if (observer_ == nullptr) return call();
-  // Each event has an observation of its own, with its share of the time.
-  const auto begin = std::chrono::steady_clock::now();
-  const auto tell = [&](const auto& event_at) {
-    const auto duration =
-        (std::chrono::steady_clock::now() - begin) / std::max<std::size_t>(events.size(), 1);
-    for (std::size_t at = 0; at < events.size(); ++at) {
-      observer_->observe(
-          {event_at(at), Key{events[at].source, std::string{consumer}, events[at].id}, duration});
-    }
-  };
-  try {
-    std::vector<Delivery> deliveries = call();
-    tell([&](std::size_t at) { return event_of(deliveries[at]); });
-    return deliveries;
-  } catch (...) {
-    const Event event = detail::event_of_current_exception();
-    tell([event](std::size_t) { return event; });
-    throw;
-  }
+  return detail::observed_each(
+      observer_, events.size(), call,
+      [&](std::size_t at) {
+        return Key{events[at].source, std::string{consumer}, events[at].id};
+      },
+      [](const std::vector<Delivery>& deliveries, std::size_t at) { return event_of(deliveries[at]); });
 }
 
 Versioned InboxStore::advance(std::string_view consumer, std::string_view entity, std::int64_t version) {

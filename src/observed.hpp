@@ -1,7 +1,9 @@
 // Tells an observer what a call on a store came to.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <type_traits>
 
 #include "idem/error.hpp"
@@ -46,6 +48,27 @@ auto observed(Observer* observer, const Key& key, const Call& call, const EventO
     }
   } catch (...) {
     tell(event_of_current_exception());
+    throw;
+  }
+}
+
+// Runs `call`, which is about `count` things, and tells the observer what each came to, with its share of the time.
+template <class Call, class KeyAt, class EventAt>
+auto observed_each(Observer* observer, std::size_t count, const Call& call, const KeyAt& key_at,
+                   const EventAt& event_at) {
+  if (observer == nullptr) return call();
+  const auto begin = std::chrono::steady_clock::now();
+  const auto tell = [&](const auto& event_of) {
+    const auto duration = (std::chrono::steady_clock::now() - begin) / std::max<std::size_t>(count, 1);
+    for (std::size_t at = 0; at < count; ++at) observer->observe({event_of(at), key_at(at), duration});
+  };
+  try {
+    auto answers = call();
+    tell([&](std::size_t at) { return event_at(answers, at); });
+    return answers;
+  } catch (...) {
+    const Event event = event_of_current_exception();
+    tell([event](std::size_t) { return event; });
     throw;
   }
 }

@@ -24,6 +24,8 @@ std::string_view to_string(Event event) noexcept {
       return "failed";
     case Event::marked_unknown:
       return "marked_unknown";
+    case Event::held:
+      return "held";
     case Event::marked_sent:
       return "marked_sent";
     case Event::renewed:
@@ -46,6 +48,8 @@ std::string_view to_string(Event event) noexcept {
       return "beyond_horizon";
     case Event::not_newer:
       return "not_newer";
+    case Event::appended:
+      return "appended";
     case Event::lease_lost:
       return "lease_lost";
     case Event::already_settled:

@@ -1,5 +1,7 @@
 #include "idem/reserve_options.hpp"
 
+#include <string>
+
 #include "idem/error.hpp"
 #include "text_limits.hpp"
 #include "time_limit.hpp"
@@ -31,7 +33,9 @@ void validate(const ReserveOptions& options) {
   }
   if (!options.downstream) return;
   const Downstream& downstream = *options.downstream;
-  detail::check_text("downstream name", downstream.name, 255);
+  detail::check_text("downstream name", downstream.stored_name(), 255);
+  if (downstream.name.ends_with("#generation"))
+    throw InvalidArgument{"a downstream's name must not end in \"#generation\""};
   if (downstream.margin < milliseconds{0})
     throw InvalidArgument{"the downstream's margin must not be negative"};
   if (!downstream.window) return;

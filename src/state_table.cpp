@@ -15,7 +15,7 @@ bool settled(State state) {
 // The same name with another promise is another downstream: resuming on a promise that the first attempt did not rely
 // on could send twice.
 bool same_downstream(const Record& record, const ReserveOptions& options) {
-  return options.downstream && record.downstream == options.downstream->name &&
+  return options.downstream && record.downstream == options.downstream->stored_name() &&
          record.window_until.has_value() == options.downstream->window.has_value();
 }
 

@@ -1,9 +1,9 @@
 #include "idem/store.hpp"
 
 #include <string>
-#include <string_view>
 #include <variant>
 
+#include "headers.hpp"
 #include "idem/error.hpp"
 #include "observed.hpp"
 #include "text_limits.hpp"
@@ -13,18 +13,7 @@ namespace idem::inline v0 {
 namespace {
 
 void check_response(const Response& response, std::size_t max_bytes) {
-  std::size_t bytes = response.body.size();
-  for (const Header& header : response.headers) {
-    constexpr std::string_view forbidden{"\r\n\0", 3};
-    if (header.name.empty() || header.name.find(':') != std::string::npos ||
-        header.name.find_first_of(forbidden) != std::string::npos ||
-        header.value.find_first_of(forbidden) != std::string::npos) {
-      throw InvalidArgument{
-          "a response header's name must not be empty or hold ':', and no CR, LF or NUL may stand "
-          "in name or value"};
-    }
-    bytes += header.name.size() + header.value.size() + 2;
-  }
+  const std::size_t bytes = response.body.size() + detail::check_headers("a response", response.headers);
   if (bytes > max_bytes) {
     throw InvalidArgument{"a response of " + std::to_string(bytes) + " bytes is over the limit of " +
                           std::to_string(max_bytes) + "; settle with one that can be replayed"};
@@ -94,6 +83,11 @@ void IdempotencyStore::mark_unknown(const Lease& lease, const Response& response
         do_mark_unknown(lease, response);
       },
       Event::marked_unknown);
+}
+
+void IdempotencyStore::hold(const Lease& lease) {
+  detail::observed(
+      observer_, lease.key, [&] { do_hold(lease); }, Event::held);
 }
 
 void IdempotencyStore::mark_sent(const Lease& lease) {

@@ -21,8 +21,8 @@ struct Answer {
       redelivery{};  ///< What the payment's event came to, where it was delivered again.
 };
 
-/// 201 or 402 executed, the first answer's own replayed, 409 in_progress, 422 mismatch, 503 unknown (which
-/// never happens here: no outside call is made).
+/// 201 or 402 executed, the first answer's own replayed, 409 in_progress, 422 mismatch, unknown with the answer that is
+/// stored (202), and 503 where there is none.
 [[nodiscard]] Answer answer_to(const idem::Outcome& outcome);
 /// 400 invalid.
 [[nodiscard]] Answer refusal(std::string reason);

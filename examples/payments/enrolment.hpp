@@ -57,7 +57,7 @@ class EnrolmentConsumer {
 /// The ids are made by the service's clock and judged by the database's. Where that of the service is ahead by more
 /// than the skew, the age is unknown, and a paid seat must not be refused for it: applied. That no event comes after
 /// the horizon of 7 days is certain either way: one is delivered again only while its payment's record is there, for 72
-/// hours.
+/// hours. (One that lay in the outbox for longer was not delivered before: see outbox_delivery.hpp.)
 inline constexpr idem::InboxOptions enrolment_options{.unknown_age = idem::UnknownAge::apply};
 
 }  // namespace payments

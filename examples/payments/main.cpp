@@ -1,47 +1,106 @@
-// payments run --database-url URL --requests FILE.jsonl
+// payments run --database-url URL --requests FILE.jsonl [--acquirer URL [CALL]]
+// payments sweep --database-url URL --acquirer URL [CALL]
 //
-// Exit status: 0 when every line was answered (invalid ones too), 1 when the database or the output failed, 2
-// with one line on stderr for bad usage or a file that cannot be read.
+// CALL: --lease-ms N, --deadline-ms N, --no-deduplication
+//
+// Exit status: 0 when every line was answered (invalid ones too), or every charge was swept; 1 when the database or the
+// output failed, or a charge could not be swept; 2 with one line on stderr for bad usage or a file that cannot be read.
+#include <charconv>
+#include <chrono>
 #include <cstddef>
 #include <exception>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
+#include "acquirer_at.hpp"
+#include "charge_operation.hpp"
+#include "first_line.hpp"
+#include "idem/error.hpp"
 #include "run.hpp"
+#include "sweep.hpp"
 
 namespace {
 
-constexpr std::string_view usage = "usage: payments run --database-url URL --requests FILE.jsonl";
+constexpr std::string_view usage =
+    "usage: payments run --database-url URL --requests FILE.jsonl [--acquirer URL [CALL]] | "
+    "payments sweep --database-url URL --acquirer URL [CALL], "
+    "where CALL is --lease-ms N --deadline-ms N --no-deduplication";
 
 struct Arguments {
+  bool sweep = false;
   std::string database_url;
-  std::string requests;
+  std::string requests;  // empty for a sweep
+  std::optional<std::string> acquirer;
+  payments::Charging charging;  // whom it asks is not known yet
 };
 
-std::optional<Arguments> parse(const std::vector<std::string>& words) {
-  if (words.size() < 2 || words[1] != "run") return std::nullopt;
-  std::optional<std::string> database_url;
-  std::optional<std::string> requests;
-  for (std::size_t i = 2; i < words.size(); i += 2) {
-    auto* option = words[i] == "--database-url" ? &database_url
-                   : words[i] == "--requests"   ? &requests
-                                                : nullptr;
-    if (!option || *option || i + 1 == words.size()) return std::nullopt;
-    *option = words[i + 1];
-  }
-  if (!database_url || database_url->empty() || !requests) return std::nullopt;
-  return Arguments{*database_url, *requests};
+std::optional<std::chrono::milliseconds> milliseconds(std::string_view text) {
+  std::chrono::milliseconds::rep number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stopped, failed] = std::from_chars(text.data(), end, number);
+  if (failed != std::errc{} || stopped != end || number < 1) return std::nullopt;
+  return std::chrono::milliseconds{number};
 }
 
-// One line: further ones may repeat a statement.
-std::string_view told(const std::exception& failure) {
-  const std::string_view message = failure.what();
-  return message.substr(0, message.find('\n'));
+// Each option at most once.
+std::optional<std::map<std::string, std::string>> options_in(std::span<const std::string> words) {
+  std::map<std::string, std::string> options;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& name = words[i];
+    std::string value;
+    if (name != "--no-deduplication") {
+      if (++i == words.size()) return std::nullopt;
+      value = words[i];
+    }
+    if (!options.emplace(name, std::move(value)).second) return std::nullopt;
+  }
+  return options;
+}
+
+std::optional<Arguments> parse(const std::vector<std::string>& words) {
+  if (words.size() < 2 || (words[1] != "run" && words[1] != "sweep")) return std::nullopt;
+  Arguments arguments;
+  arguments.sweep = words[1] == "sweep";
+  auto options = options_in(std::span{words}.subspan(2));
+  if (!options) return std::nullopt;
+  const auto take = [&](const char* name) -> std::optional<std::string> {
+    auto found = options->extract(name);
+    if (found.empty()) return std::nullopt;
+    return std::move(found.mapped());
+  };
+
+  auto database_url = take("--database-url");
+  if (!database_url || database_url->empty()) return std::nullopt;
+  arguments.database_url = *std::move(database_url);
+  if (!arguments.sweep) {
+    auto requests = take("--requests");
+    if (!requests) return std::nullopt;
+    arguments.requests = *std::move(requests);
+  }
+  arguments.acquirer = take("--acquirer");
+  if (arguments.sweep && !arguments.acquirer) return std::nullopt;
+  if (arguments.acquirer) {
+    arguments.charging.deduplicates = !take("--no-deduplication");
+    for (const auto& [name, duration] : {std::pair{"--lease-ms", &arguments.charging.lease},
+                                         std::pair{"--deadline-ms", &arguments.charging.deadline}}) {
+      if (const auto text = take(name)) {
+        const auto given = milliseconds(*text);
+        if (!given) return std::nullopt;
+        *duration = *given;
+      }
+    }
+  }
+  if (!options->empty()) return std::nullopt;
+  return arguments;
 }
 
 int fail(int status, std::string_view message) {
@@ -49,24 +108,41 @@ int fail(int status, std::string_view message) {
   return status;
 }
 
+int run(const Arguments& arguments) {
+  std::ifstream requests{arguments.requests, std::ios::binary};
+  // A folder opens, and fails at the first byte.
+  requests.peek();
+  if (!requests.is_open() || requests.bad()) return fail(2, "cannot read " + arguments.requests);
+  requests.clear();
+  try {
+    payments::run(arguments.database_url, requests, std::cout,
+                  arguments.acquirer ? &arguments.charging : nullptr);
+    return 0;
+  } catch (const std::ios_base::failure&) {
+    return fail(2, "cannot read " + arguments.requests);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::span<char* const> words{argv, static_cast<std::size_t>(argc)};
-  const auto arguments = parse({words.begin(), words.end()});
-  if (!arguments) return fail(2, usage);
-
-  std::ifstream requests{arguments->requests, std::ios::binary};
-  // A folder opens, and fails at the first byte.
-  requests.peek();
-  if (!requests.is_open() || requests.bad()) return fail(2, "cannot read " + arguments->requests);
-  requests.clear();
   try {
-    payments::run(arguments->database_url, requests, std::cout);
-    return 0;
-  } catch (const std::ios_base::failure&) {
-    return fail(2, "cannot read " + arguments->requests);
+    const std::span<char* const> words{argv, static_cast<std::size_t>(argc)};
+    auto arguments = parse({words.begin(), words.end()});
+    if (!arguments) return fail(2, usage);
+    if (arguments->acquirer) {
+      try {
+        arguments->charging.ask = payments::acquirer_at(*arguments->acquirer);
+        payments::validate(arguments->charging);
+      } catch (const std::invalid_argument& refused) {
+        return fail(2, refused.what());
+      } catch (const idem::InvalidArgument& refused) {
+        return fail(2, refused.what());
+      }
+    }
+    if (!arguments->sweep) return run(*arguments);
+    return payments::sweep(arguments->database_url, arguments->charging, std::cout, std::cerr) ? 0 : 1;
   } catch (const std::exception& failure) {
-    return fail(1, told(failure));
+    return fail(1, payments::first_line(failure));
   }
 }

@@ -15,11 +15,13 @@ idem::Response json_response(int status, const ordered_json& body) {
 }
 
 ordered_json described(const Payment& payment, const char* state) {
-  return {{"payment_id", payment.id},
-          {"state", state},
-          {"amount_cents", payment.order.amount_cents},
-          {"currency", payment.order.currency},
-          {"offering_id", payment.order.offering_id}};
+  ordered_json body{{"payment_id", payment.id},
+                    {"state", state},
+                    {"amount_cents", payment.order.amount_cents},
+                    {"currency", payment.order.currency},
+                    {"offering_id", payment.order.offering_id}};
+  if (!payment.charge_id.empty()) body["charge_id"] = payment.charge_id;
+  return body;
 }
 
 }  // namespace
@@ -34,6 +36,10 @@ std::string payment_id_in(const idem::Response& authorized) {
 
 idem::Response declined_response(const Payment& payment) {
   return json_response(402, described(payment, "declined"));
+}
+
+idem::Response unknown_response(const Payment& payment) {
+  return json_response(202, described(payment, "unknown"));
 }
 
 idem::Response error_response(int status, std::string_view code, std::string_view detail) {

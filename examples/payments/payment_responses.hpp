@@ -15,6 +15,8 @@ namespace payments {
 [[nodiscard]] std::string payment_id_in(const idem::Response& authorized);
 /// 402.
 [[nodiscard]] idem::Response declined_response(const Payment& payment);
+/// 202.
+[[nodiscard]] idem::Response unknown_response(const Payment& payment);
 
 /// `{"error":code,"detail":detail}`. Never stored.
 [[nodiscard]] idem::Response error_response(int status, std::string_view code, std::string_view detail);

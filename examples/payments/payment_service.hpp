@@ -2,9 +2,16 @@
 #pragma once
 
 #include <chrono>
+#include <exception>
+#include <functional>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
+#include "charge_operation.hpp"
 #include "enrolment.hpp"
+#include "idem/external_call.hpp"
+#include "idem/sweep.hpp"
 #include "idem/transact.hpp"
 #include "idem/uuid.hpp"
 #include "payment.hpp"
@@ -27,11 +34,36 @@ class PaymentService {
   PaymentService(const Backend& backend, Repository& repository)
       : backend_{backend}, repository_{repository} {}
 
-  /// Charges once for this key, however often it is asked. `begin` as idem::transact() wants it.
+  /// Decides by its own rule, once for this key, however often it is asked. `begin` as idem::transact() wants it.
   template <class Begin>
   [[nodiscard]] idem::Outcome pay(const Begin& begin, const PaymentRequest& request) const {
     return idem::transact(backend_, begin, request.command,
                           [&](auto& tx, const idem::Lease&) { return decide(tx, request); });
+  }
+
+  /// Charges through the acquirer, once for this key, however often it is asked and whatever dies meanwhile. The enrolment
+  /// gets its event from the outbox. `begin` as idem::external_call() wants it.
+  template <class Begin>
+  [[nodiscard]] idem::Outcome charge(const Begin& begin, const PaymentRequest& request,
+                                     const Charging& charging) const {
+    ChargeOperation operation{backend_, begin, repository_, charging, &request};
+    return idem::external_call(backend_, begin, request.command, operation, call_options(charging));
+  }
+
+  /// Goes once over the charges whose process is gone, for clients that never come back. `on_error` is told of each that an
+  /// exception left as it was.
+  template <class Begin>
+  [[nodiscard]] idem::SweepPass sweep(
+      const Begin& begin, const Charging& charging,
+      std::function<void(const idem::LapsedRecord&, const std::exception_ptr&)> on_error) const {
+    const auto recover = [&](auto& /*tx*/, const idem::LapsedRecord& /*lapsed*/) {
+      return ChargeOperation{backend_, begin, repository_, charging, nullptr};
+    };
+    idem::Sweep sweep{backend_, begin, recover,
+                      idem::SweepOptions{.operation = std::string{operation_name},
+                                         .call = call_options(charging),
+                                         .on_error = std::move(on_error)}};
+    return sweep.pass();
   }
 
   /// Delivers the event to the enrolment, which applies it once, however often it comes. Durable when you commit.
@@ -49,11 +81,14 @@ class PaymentService {
   requires PaymentRepository<Repository, Tx> idem::Decision decide(Tx& tx, const PaymentRequest& request)
   const {
     const auto now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
-    const Payment payment{idem::random_uuid_v7(now).to_string(), request.command.key.principal, request.order,
-                          approve(request.order)};
+    const Payment payment{idem::random_uuid_v7(now).to_string(),
+                          request.command.key.principal,
+                          request.order,
+                          approve(request.order),
+                          {}};
     repository_.add_payment(tx, payment);
     // A decline is a decision: its row and its answer are kept, and a retry gets the same decline.
-    if (payment.approval == Approval::declined) return idem::failed(declined_response(payment));
+    if (payment.state == PaymentState::declined) return idem::failed(declined_response(payment));
     // In the payment's own transaction, so that no crash falls between the two: there is no payment without its seat. A
     // consumer in another process would get the event from a broker.
     const idem::Delivery delivery =

@@ -83,7 +83,8 @@ PaymentRequest RequestLineReader::read(std::string_view line) const {
     // Canonical JSON is JSON, so all that a parser can still refuse is an integer beyond its doubles.
     if (request.is_discarded()) throw BadRequest{"a number is too large"};
     if (!request.is_object()) throw BadRequest{"the request must be an object"};
-    idem::Key key{text(request, "principal", "principal"), "POST /payments", text(request, "key", "key")};
+    idem::Key key{text(request, "principal", "principal"), std::string{operation_name},
+                  text(request, "key", "key")};
     idem::validate(key);
 
     const json& body = member(request, "body", "body");
@@ -91,12 +92,13 @@ PaymentRequest RequestLineReader::read(std::string_view line) const {
     Order order{amount(body, "amount_cents", "body.amount_cents"),
                 short_text(body, "currency", "body.currency"),
                 short_text(body, "offering_id", "body.offering_id")};
-    (void)short_text(body, "payment_method_token", "body.payment_method_token");
+    std::string token = short_text(body, "payment_method_token", "body.payment_method_token");
 
     // Of the text as it came: nothing is lost on the way.
     return {{std::move(key),
              fingerprinter_({.method = "POST", .operation = "/payments", .query = "", .body = line})},
             std::move(order),
+            std::move(token),
             redelivery(request)};
   } catch (const idem::InvalidJson& refused) {
     throw BadRequest{refused.what()};

@@ -13,6 +13,9 @@
 
 namespace payments {
 
+/// The command's name in each payment's key.
+inline constexpr std::string_view operation_name = "POST /payments";
+
 /// Is the payment's event to be delivered once more, as a broker may do at any time?
 enum class Redelivery {
   none,
@@ -24,6 +27,7 @@ enum class Redelivery {
 struct PaymentRequest {
   idem::Request command;
   Order order;
+  std::string payment_method_token;
   Redelivery redelivery = Redelivery::none;  ///< Not a part of the command.
 };
 

@@ -7,6 +7,7 @@
 
 #include "answer.hpp"
 #include "idem/postgres/backend.hpp"
+#include "outbox_delivery.hpp"
 #include "payment_service.hpp"
 #include "postgres_repository.hpp"
 #include "redelivery.hpp"
@@ -37,8 +38,9 @@ void write(std::ostream& answers, std::string_view json) {
 
 }  // namespace
 
-void run(const std::string& database_url, std::istream& requests, std::ostream& answers) {
-  Session session{database_url};
+void run(const std::string& database_url, std::istream& requests, std::ostream& answers,
+         const Charging* charging) {
+  examples::Session session{database_url};
   const auto begin = [&session] { return session.begin(); };
   {
     const auto tx = begin();
@@ -53,7 +55,12 @@ void run(const std::string& database_url, std::istream& requests, std::ostream& 
   const auto respond = [&](std::string_view line) {
     try {
       const PaymentRequest request = reader.read(line);
-      Answer answer = answer_to(service.pay(begin, request));
+      Answer answer = answer_to(charging != nullptr ? service.charge(begin, request, *charging)
+                                                    : service.pay(begin, request));
+      if (charging != nullptr) {
+        // Of a replayed payment too: the process that made it may have died before it came to this.
+        if (const auto event = event_of(request, answer)) deliver_event(session, *event);
+      }
       if (const auto event = event_to_redeliver(request, answer)) {
         // A transaction of its own, as every message of a broker has.
         const auto tx = begin();
@@ -70,13 +77,18 @@ void run(const std::string& database_url, std::istream& requests, std::ostream& 
     write(answers, to_json(number, respond(line)));
   }
 
+  if (charging != nullptr) deliver_outbox(session);
   const Summary summary = read_summary(*begin());
-  write(answers, nlohmann::ordered_json{{"summary",
-                                         {{"charges", summary.charges},
-                                          {"declines", summary.declines},
-                                          {"seats", summary.seats},
-                                          {"receipts", summary.receipts}}}}
-                     .dump());
+  nlohmann::ordered_json counts{{"charges", summary.charges},
+                                {"declines", summary.declines},
+                                {"seats", summary.seats},
+                                {"receipts", summary.receipts}};
+  if (charging != nullptr) {
+    counts["pending"] = summary.pending;
+    counts["unknown"] = summary.unknown;
+    counts["events"] = summary.events;
+  }
+  write(answers, nlohmann::ordered_json{{"summary", counts}}.dump());
 }
 
 }  // namespace payments

@@ -5,6 +5,8 @@
 #include <ostream>
 #include <string>
 
+#include "charge_operation.hpp"
+
 namespace payments {
 
 /// Reads one request a line from `requests`, and writes for each its answer as one line of JSON, when that is
@@ -17,6 +19,11 @@ namespace payments {
 /// Throws pqxx exceptions and idem::Error where the database fails: every answer written is true, and the
 /// rest can be had by running again. Throws std::ios_base::failure where the requests cannot be read or the
 /// answers not written.
-void run(const std::string& database_url, std::istream& requests, std::ostream& answers);
+///
+/// `charging` is null, and payments are decided by a rule of their own; or they are charged through its acquirer, and the
+/// summary tells more. Then what is thrown may leave a payment pending, for the next who comes with its key, or for a
+/// sweep.
+void run(const std::string& database_url, std::istream& requests, std::ostream& answers,
+         const Charging* charging = nullptr);
 
 }  // namespace payments

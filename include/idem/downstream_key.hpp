@@ -1,6 +1,7 @@
 // The key that is handed to a service called on the command's behalf.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "idem/fingerprint.hpp"
@@ -18,5 +19,10 @@ namespace idem::inline v0 {
 /// operation, value and the 33 bytes of the fingerprint, each after its length as 8 bytes, big endian; its
 /// first 16 bytes with version and variant set.
 [[nodiscard]] std::string downstream_key(const Key& key, const Fingerprint& stored);
+
+/// The same for a downstream that never forgets a key (Downstream::key_per_generation): another one for each generation of
+/// the record. Frozen: `idem downstream key v1 generation` instead, and after the fingerprint the generation in decimal
+/// digits.
+[[nodiscard]] std::string downstream_key(const Key& key, const Fingerprint& stored, std::int64_t generation);
 
 }  // namespace idem::inline v0

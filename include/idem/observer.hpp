@@ -20,6 +20,7 @@ enum class Event {
   completed,
   failed,
   marked_unknown,
+  held,
   marked_sent,
   renewed,
   lapsed,
@@ -31,6 +32,7 @@ enum class Event {
   duplicate,
   beyond_horizon,
   not_newer,
+  appended,  ///< To the outbox.
   lease_lost,
   already_settled,
   conflict,  ///< TransactionConflict: the caller runs its transaction again.
@@ -45,7 +47,8 @@ enum class Event {
 struct Observation {
   Event event;
   /// Principal, operation and key. Of an event: its source, the consumer, its id. Of a version: the entity, the
-  /// consumer, the version. Log the value only where that is allowed.
+  /// consumer, the version. Of an outbox message: aggregate type, event type, aggregate id. Log the value only where that
+  /// is allowed.
   const Key& key;
   std::chrono::nanoseconds duration;  ///< From the call to its answer, by the process's steady clock.
 };

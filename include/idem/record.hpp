@@ -41,6 +41,8 @@ struct Lease {
   std::int64_t generation = 0;
   /// When others may take over, by the store's clock.
   TimePoint lease_until;
+  /// Until when the downstream remembers its keys; empty where it cannot deduplicate, or where none was named.
+  std::optional<TimePoint> window_until{};
 };
 
 /// A record as `find` shows it.

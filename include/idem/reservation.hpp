@@ -42,6 +42,9 @@ struct Mismatch {};
 /// stored.
 struct Unknown {
   std::optional<Response> response;
+  /// Set where this very call found the record lapsed and turned it UNKNOWN: what mark_unknown() takes, to store in the
+  /// same transaction what duplicates are told.
+  std::optional<Lease> turned{};
 };
 
 using Reservation = std::variant<Acquired, Replay, InProgress, Mismatch, Unknown>;

@@ -54,6 +54,13 @@ struct Downstream {
   /// How long before the window's end nothing is resumed any more: at least the longest pause between the check and
   /// the sending plus the longest time that a sent request may still arrive. Milliseconds.
   std::chrono::milliseconds margin{std::chrono::minutes{1}};
+  /// Puts the record's generation into the downstream key, for a downstream that never forgets: a key that is used again
+  /// after its retention would otherwise be given the old charge. The cost: a reservation that the database lost, in a
+  /// failover to a standby that was behind, is a new generation, so its charge is not deduplicated any more.
+  bool key_per_generation = false;
+
+  /// The name under which records are stored; another one where the keys are made in another way.
+  [[nodiscard]] std::string stored_name() const { return key_per_generation ? name + "#generation" : name; }
 
   friend bool operator==(const Downstream&, const Downstream&) = default;
 };

@@ -58,8 +58,14 @@ class IdempotencyStore {
   TimePoint fail(const Lease& lease, const Response& response);
 
   /// Turns an IN_PROGRESS record into UNKNOWN and stores what duplicates are told until it is settled. Rolled back with
-  /// the transaction. Throws as complete(); LeaseLost also where the record is UNKNOWN already.
+  /// the transaction. An UNKNOWN record of this lease's, for which nothing was stored yet, is given that response. Throws
+  /// as complete(); LeaseLost also where the record is UNKNOWN with a response already.
   void mark_unknown(const Lease& lease, const Response& response);
+
+  /// Makes sure that the record can still be settled with this lease (IN_PROGRESS, or UNKNOWN with the lease's fence and
+  /// attempt), and keeps all others from it until the transaction ends: what comes before complete() or fail() then has
+  /// no rival. Changes nothing. Throws AlreadySettled or LeaseLost (the transaction can then commit nothing).
+  void hold(const Lease& lease);
 
   /// Marks that the outside call is about to be sent. Commit it before sending: a lapsed record of a downstream that
   /// cannot deduplicate is resumed only without this mark. Rolled back with the transaction. Throws LeaseLost.
@@ -109,6 +115,7 @@ class IdempotencyStore {
                                  const ReserveOptions& options) = 0;
   virtual TimePoint do_settle(const Lease& lease, State state, const Response& response) = 0;
   virtual void do_mark_unknown(const Lease& lease, const Response& response) = 0;
+  virtual void do_hold(const Lease& lease) = 0;
   virtual void do_mark_sent(const Lease& lease) = 0;
   virtual TimePoint do_renew(const Lease& held, std::chrono::milliseconds lease) = 0;
   virtual void do_lapse(const Lease& lease) = 0;

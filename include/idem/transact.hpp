@@ -1,86 +1,20 @@
 // Shape (A) whole: begins, runs, commits, retries what passes, and settles a lost COMMIT.
 #pragma once
 
-#include <chrono>
-#include <cstddef>
-#include <exception>
-#include <functional>
-#include <optional>
-#include <type_traits>
 #include <utility>
-#include <variant>
 
+#include "idem/detail/reserve_and_commit.hpp"
 #include "idem/error.hpp"
 #include "idem/execute.hpp"
+#include "idem/retry.hpp"
 
 namespace idem::inline v0 {
-
-/// What an exception says of the transaction it came from. A backend's `failure_of` tells.
-enum class Failure {
-  transient,  ///< Rolled back for certain by a race (40001, 40P01): the whole transaction may run again.
-  definite,  ///< The database or this library refused: rolled back for certain, and it would be refused again.
-  unknown,   ///< Anything else, such as a lost connection. At COMMIT: in doubt. Before COMMIT: rolled back.
-};
 
 /// How transact() reserves, and the bounds of its retries.
 struct TransactOptions {
   ReserveOptions reserve{};
-  /// Transactions run at the most, the first included; at least 1, default 8.
-  int max_tries = 8;
-  /// The first pause is a random time up to this; each later one up to twice the one before. Default 5 ms.
-  std::chrono::milliseconds first_pause{5};
-  /// No pause is longer than this. Default 500 ms.
-  std::chrono::milliseconds longest_pause{500};
-  /// Waits between two tries, with no transaction open. May throw to give up. Default: std::this_thread::sleep_for.
-  std::function<void(std::chrono::milliseconds)> pause{};
+  RetryOptions retry{};
 };
-
-namespace detail {
-
-// Counts the tries and waits between them.
-class Retries {
- public:
-  explicit Retries(const TransactOptions& options);
-  // Waits and says true, or says false where no try is left.
-  bool another();
-
- private:
-  const TransactOptions& options_;
-  int tries_ = 1;
-  std::chrono::milliseconds bound_;
-};
-
-template <class Unit>
-concept Dereferenceable = requires(Unit& unit) {
-  *unit;
-};
-template <class Unit>
-concept HasTransaction = requires(Unit& unit) {
-  unit.transaction();
-};
-
-// A unit of work is a transaction, a (smart) pointer to one, or an object with transaction() and commit().
-template <class Unit>
-auto& transaction_of(Unit& unit) {
-  if constexpr (HasTransaction<Unit>) {
-    return unit.transaction();
-  } else if constexpr (Dereferenceable<Unit>) {
-    return transaction_of(*unit);
-  } else {
-    return unit;
-  }
-}
-
-template <class Unit>
-void commit(Unit& unit) {
-  if constexpr (Dereferenceable<Unit>) {
-    commit(*unit);
-  } else {
-    unit.commit();
-  }
-}
-
-}  // namespace detail
 
 /// Runs `handler(tx, lease)` once for the request in a transaction of its own, commits it, and answers.
 ///
@@ -102,64 +36,17 @@ void commit(Unit& unit) {
 template <class Backend, class Begin, class Handler>
 [[nodiscard]] Outcome transact(const Backend& backend, Begin&& begin, const Request& request,
                                Handler&& handler, const TransactOptions& options = {}) {
-  detail::Retries retries{options};
-  ReserveOptions reserve = options.reserve;
-  // Set while an attempt of ours may have committed without our knowing.
-  std::optional<Uuid> in_doubt = reserve.attempt;
-  bool lost_here = false;  // and it was this very call's COMMIT
-  for (;;) {
-    std::optional<Uuid> committing;
-    std::optional<Outcome> answer;
-    try {
-      auto unit = begin();
-      auto& tx = detail::transaction_of(unit);
-      auto store = backend.store(tx);
-      reserve.attempt = in_doubt;
-      Reservation reservation = store.reserve(request.key, request.fingerprint, reserve);
-      // The reservation waited for the transaction in doubt, so its fate is known now.
-      in_doubt.reset();
-      lost_here = false;
-      if (const auto* acquired = std::get_if<Acquired>(&reservation)) {
-        if (acquired->how == How::again) {
+  return detail::reserve_and_commit<Outcome>(
+      backend, begin, request, options.reserve, options.retry, [] {},
+      [&](auto& tx, auto& store, const Acquired& acquired) {
+        if (acquired.how == How::again) {
           throw StoredDataError{"transact: this attempt's reservation was committed without its answer"};
         }
-        Outcome executed = detail::run_acquired(store, tx, acquired->lease, handler);
-        committing = acquired->lease.holder.attempt;
-        detail::commit(unit);
-        return executed;
-      }
-      answer = detail::outcome_of(std::move(reservation));
-      detail::commit(unit);
-      return *std::move(answer);
-    } catch (...) {
-      const Failure failure = backend.failure_of(std::current_exception());
-      if (failure == Failure::unknown) {
-        // Nothing was executed, so the answer holds whether or not this commit arrived.
-        if (answer) return *std::move(answer);
-        if (committing) {
-          in_doubt = committing;
-          lost_here = true;
-        }
-      }
-      const bool again = failure == Failure::transient || (failure == Failure::unknown && in_doubt);
-      // Whatever ends the settling, a definite refusal or a pause that throws: it says nothing of the COMMIT that was
-      // lost before.
-      const auto give_up = [&] {
-        if (lost_here || (again && in_doubt)) {
-          std::throw_with_nested(
-              CommitUnknown{"the COMMIT's answer was lost and is not settled; call again with this key"});
-        }
-        throw;
-      };
-      bool another = false;
-      try {
-        another = again && retries.another();
-      } catch (...) {
-        give_up();
-      }
-      if (!another) give_up();
-    }
-  }
+        return detail::run_acquired(store, tx, acquired.lease, handler);
+      },
+      [](auto& /*tx*/, auto& /*store*/, Reservation&& reservation) {
+        return detail::outcome_of(std::move(reservation));
+      });
 }
 
 }  // namespace idem::inline v0

@@ -1,8 +1,11 @@
 #include "idem/memory/database.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "idem/error.hpp"
+#include "idem/key_hash.hpp"
 #include "idem/memory/detail/shared.hpp"
 
 namespace idem::inline v0::memory {
@@ -25,6 +28,19 @@ Store Database::store(TransactionBase& tx) const {
 InboxStore Database::inbox_store(TransactionBase& tx) const {
   static_cast<void>(tx.work_in(*shared_));
   return {observer_.get(), tx.level_};
+}
+
+OutboxStore Database::outbox_store(TransactionBase& tx) const {
+  static_cast<void>(tx.work_in(*shared_));
+  return {observer_.get(), tx.level_};
+}
+
+std::vector<OutboxEvent> Database::outbox_events(TransactionBase& tx) const {
+  detail::Work& work = tx.work_in(*shared_);
+  const detail::Work::Lock lock = work.enter(tx.level_.level);
+  std::vector<OutboxEvent> events;
+  for (const auto& [sequence, event] : shared_->outbox.all_seen_by(work)) events.push_back(*event);
+  return events;
 }
 
 void Database::make_uncommittable(TransactionBase& tx) const noexcept {
@@ -54,6 +70,33 @@ PurgedBatch purge(detail::Work& work, detail::Rows<Key, Value>& rows, std::size_
 
 }  // namespace
 
+LapsedPage Database::lapsed_records(TransactionBase& tx, const LapsedFilter& filter) const {
+  detail::Work& work = tx.work_in(*shared_);
+  const detail::Work::Lock lock = work.enter(tx.level_.level);
+  LapsedPage page{.now = shared_->clock->now()};
+  for (const auto& [key, stored] : shared_->records.all_seen_by(work)) {
+    const Record& record = stored->record;
+    if (record.state != State::in_progress || !record.downstream || key.operation != filter.operation)
+      continue;
+    if (filter.created_since && record.created_at < *filter.created_since) continue;
+    page.oldest_open = std::min(page.oldest_open.value_or(record.created_at), record.created_at);
+    if (record.lease_until <= page.now)
+      page.records.push_back({key, record.fingerprint, record.created_at, record.lease_until});
+  }
+  const auto place = [](const LapsedRecord& record) {
+    return std::pair{record.created_at, hash_key(record.key).id};
+  };
+  const auto earlier = [&](const LapsedRecord& left, const LapsedRecord& right) {
+    return place(left) < place(right);
+  };
+  if (filter.after)
+    std::erase_if(page.records, [&](const LapsedRecord& each) { return !earlier(*filter.after, each); });
+  std::ranges::sort(page.records, earlier);
+  if (page.records.size() > filter.limit)
+    page.records.erase(page.records.begin() + static_cast<std::ptrdiff_t>(filter.limit), page.records.end());
+  return page;
+}
+
 PurgedBatch Database::purge_records(TransactionBase& tx, const PurgeBatch& batch) const {
   detail::Work& work = tx.work_in(*shared_);
   const detail::Work::Lock lock = work.enter(tx.level_.level);
@@ -80,6 +123,8 @@ Failure Database::failure_of(const std::exception_ptr& error) const noexcept {
     return Failure::transient;
   } catch (const Error&) {
     return Failure::definite;
+  } catch (const CommitLost&) {
+    return Failure::lost;
   } catch (...) {
     return Failure::unknown;
   }

@@ -47,16 +47,23 @@ class Call {
     lock_.lock();
   }
 
-  // The record, if it is held under `holder` in one of `states`, once no other transaction holds its row.
-  // Otherwise the transaction is spoiled, so that a caller who swallows the exception commits nothing.
+  // The record, if it is held under `holder` in one of `states`, or in a state that `usable` accepts, once no other
+  // transaction holds its row. Otherwise the transaction is spoiled, so that a caller who swallows the exception commits
+  // nothing.
   [[nodiscard]] detail::StoredRecord held(const Key& key, const Holder& holder,
                                           std::initializer_list<State> states) {
+    return held(key, holder, [states](const Record& record) {
+      return std::find(states.begin(), states.end(), record.state) != states.end();
+    });
+  }
+  template <class Usable>
+  [[nodiscard]] detail::StoredRecord held(const Key& key, const Holder& holder, const Usable& usable) {
     for (;;) {
       const Stored found = find(key);
       const bool ours = found && found->record.holder == holder;
-      const State state = found ? found->record.state : State::in_progress;
-      if (!ours || std::find(states.begin(), states.end(), state) == states.end()) {
-        const bool settled = ours && (state == State::completed || state == State::failed);
+      if (!ours || !usable(found->record)) {
+        const bool settled =
+            ours && (found->record.state == State::completed || found->record.state == State::failed);
         work_.spoil();
         if (settled) throw AlreadySettled{"the record was already settled; roll back, then ask find"};
         throw LeaseLost{"the record is not held under this fence and attempt; roll back, then ask find"};
@@ -78,8 +85,13 @@ bool writes(Verdict verdict) {
          verdict == Verdict::turn_unknown;
 }
 
+Lease lease_of(const Record& record) {
+  return {record.key,        record.fingerprint, record.holder,
+          record.generation, record.lease_until, record.window_until};
+}
+
 Acquired acquired(const Record& record, How how) {
-  return {{record.key, record.fingerprint, record.holder, record.generation, record.lease_until}, how};
+  return {lease_of(record), how};
 }
 
 Reservation reserve_new(Call& call, const Key& key, const Fingerprint& fingerprint,
@@ -91,7 +103,7 @@ Reservation reserve_new(Call& call, const Key& key, const Fingerprint& fingerpri
   record.generation = holder.fence;
   record.resumable = options.resumable;
   if (options.downstream) {
-    record.downstream = options.downstream->name;
+    record.downstream = options.downstream->stored_name();
     if (options.downstream->window) record.window_until = now + *options.downstream->window;
   }
   record.call_deadline = options.call_deadline;
@@ -113,7 +125,7 @@ Reservation reserve_again(Call& call, Record record, How how, const ReserveOptio
 
 Reservation turn_unknown(Call& call, detail::StoredRecord stored) {
   stored.record.state = State::unknown;
-  Unknown answer{stored.record.response};
+  Unknown answer{std::nullopt, lease_of(stored.record)};
   call.write(std::move(stored));
   return answer;
 }
@@ -192,10 +204,17 @@ TimePoint Store::do_settle(const Lease& lease, State state, const Response& resp
 
 void Store::do_mark_unknown(const Lease& lease, const Response& response) {
   Call call{level_};
-  detail::StoredRecord stored = call.held(lease.key, lease.holder, {State::in_progress});
+  detail::StoredRecord stored = call.held(lease.key, lease.holder, [](const Record& record) {
+    return record.state == State::in_progress || (record.state == State::unknown && !record.response);
+  });
   stored.record.state = State::unknown;
   stored.record.response = response;
   call.write(std::move(stored));
+}
+
+void Store::do_hold(const Lease& lease) {
+  Call call{level_};
+  call.write(call.held(lease.key, lease.holder, {State::in_progress, State::unknown}));
 }
 
 void Store::do_mark_sent(const Lease& lease) {

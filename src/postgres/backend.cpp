@@ -5,7 +5,9 @@
 
 #include "configuration.hpp"
 #include "idem/error.hpp"
+#include "idem/key_hash.hpp"
 #include "pqxx_compat.hpp"
+#include "row.hpp"
 #include "sql.hpp"
 
 namespace idem::inline v0::postgres {
@@ -15,8 +17,9 @@ Failure failure_of_database(const std::exception& failure) {
   const std::string code = sqlstate(failure);
   if (code == "40001" || code == "40P01" || code == "40000") return Failure::transient;
   // 40003 says so itself; 08 and 57P0x end the session, which may have happened after the commit record.
-  const bool lost = code.empty() || code == "40003" || code.starts_with("08") || code.starts_with("57P0");
-  return lost || connection_lost(failure) ? Failure::unknown : Failure::definite;
+  const bool lost = code == "40003" || code.starts_with("08") || code.starts_with("57P0");
+  if (lost || connection_lost(failure)) return Failure::lost;
+  return code.empty() ? Failure::unknown : Failure::definite;
 }
 
 }  // namespace
@@ -24,12 +27,20 @@ Failure failure_of_database(const std::exception& failure) {
 Backend::Backend(BackendOptions options)
     : configuration_{std::make_shared<const Configuration>(std::move(options))} {}
 
+const Names& Backend::names() const noexcept {
+  return configuration_->options.names;
+}
+
 Store Backend::store(pqxx::dbtransaction& tx) const {
   return Store{configuration_, tx};
 }
 
 InboxStore Backend::inbox_store(pqxx::dbtransaction& tx) const {
   return InboxStore{configuration_, tx};
+}
+
+OutboxStore Backend::outbox_store(pqxx::dbtransaction& tx) const {
+  return OutboxStore{configuration_, tx};
 }
 
 void Backend::make_uncommittable(pqxx::dbtransaction& tx) const noexcept {
@@ -42,6 +53,17 @@ void Backend::make_uncommittable(pqxx::dbtransaction& tx) const noexcept {
 
 void Backend::check_committable(pqxx::dbtransaction& tx) const {
   if constexpr (!commit_tells_of_rollback) run(tx, "SELECT 1");
+}
+
+LapsedPage Backend::lapsed_records(pqxx::dbtransaction& tx, const LapsedFilter& filter) const {
+  // Every record is younger than the clock's beginning.
+  const TimePoint after = filter.after ? filter.after->created_at : TimePoint{};
+  const Uuid after_id = filter.after ? hash_key(filter.after->key).id : Uuid{};
+  return read_lapsed(
+      run(tx, filled(configuration_->statements.lapsed_records,
+                     {Literal{tx, filter.operation}, Literal{filter.created_since.value_or(TimePoint{})},
+                      Literal{after}, Literal{after_id}, Literal{static_cast<std::int64_t>(filter.limit)}})),
+      filter.operation);
 }
 
 Failure Backend::failure_of(const std::exception_ptr& failure) const {

@@ -98,6 +98,114 @@ enum Column : int {
 };
 }  // namespace listed
 
+// The columns of the findings' cursor, in its order.
+namespace compared {
+enum Column : int {
+  entry_key,
+  outcome,
+  amount,
+  reference,
+  at,
+  charged_before,
+  charged_at_all,
+  downstream_key,
+  principal,
+  operation,
+  idempotency_key,
+  state,
+  fence,
+  attempt,
+  generation,
+  created_at,
+  lease_is_live,
+  our_amount,
+  our_reference,
+  effect_rows,
+};
+}  // namespace compared
+
+// The columns of the statements that read repairs, in their order.
+namespace repaired {
+enum Column : int {
+  repair_key,
+  principal,
+  operation,
+  idempotency_key,
+  fence,
+  attempt,
+  generation,
+  downstream_key,
+  repair_as,
+  amount,
+  reference,
+  entry_at,
+  queued_at,
+  queued_by,
+  done_at,
+  note,
+};
+}  // namespace repaired
+
+SettlementEntry read_entry(const auto& row) {
+  using compared::Column;
+  return {.downstream_key = read_text(row[Column::entry_key]).value(),
+          .outcome = static_cast<SettlementOutcome>(row[Column::outcome].template as<std::int16_t>()),
+          .amount = row[Column::amount].template as<std::int64_t>(),
+          .reference = read_text(row[Column::reference]).value(),
+          .at = read_optional_time(row[Column::at])};
+}
+
+OurSide read_ours(const auto& row) {
+  using compared::Column;
+  OurSide ours{.key = {row[Column::principal].c_str(), row[Column::operation].c_str(),
+                       row[Column::idempotency_key].c_str()},
+               .state = read_state(row[Column::state]),
+               .holder = {row[Column::fence].template as<std::int64_t>(), read_uuid(row[Column::attempt])},
+               .generation = row[Column::generation].template as<std::int64_t>(),
+               .created_at = read_time(row[Column::created_at]),
+               .lease_is_live = row[Column::lease_is_live].template as<bool>(),
+               .downstream_key = row[Column::downstream_key].c_str()};
+  if (row[Column::effect_rows].is_null()) return ours;
+  const auto rows = row[Column::effect_rows].template as<std::int64_t>();
+  if (rows > 1) throw InvalidArgument{"the relation of effects has two rows for one downstream key"};
+  ours.effect_is_missing = rows == 0;
+  if (!row[Column::our_amount].is_null()) ours.amount = row[Column::our_amount].template as<std::int64_t>();
+  ours.reference = read_text(row[Column::our_reference]);
+  return ours;
+}
+
+RepairAs read_repair_as(const auto& field) {
+  const auto number = field.template as<std::int16_t>();
+  if (number < 1 || number > 3) {
+    throw StoredDataError{"a repair is of kind " + std::to_string(number) + ", which no version writes"};
+  }
+  return static_cast<RepairAs>(number);
+}
+
+Repair read_repair(const auto& row) {
+  using repaired::Column;
+  Repair repair{.repair_key = row[Column::repair_key].c_str(),
+                .key = {row[Column::principal].c_str(), row[Column::operation].c_str(),
+                        row[Column::idempotency_key].c_str()},
+                .holder = {row[Column::fence].template as<std::int64_t>(), read_uuid(row[Column::attempt])},
+                .generation = row[Column::generation].template as<std::int64_t>(),
+                .as = read_repair_as(row[Column::repair_as]),
+                .downstream_key = row[Column::downstream_key].c_str(),
+                .queued_at = read_time(row[Column::queued_at]),
+                .queued_by = row[Column::queued_by].c_str(),
+                .done_at = read_optional_time(row[Column::done_at]),
+                .note = read_text(row[Column::note])};
+  if (repair.as != RepairAs::not_charged) {
+    repair.entry = {
+        .downstream_key = repair.downstream_key,
+        .outcome = repair.as == RepairAs::charged ? SettlementOutcome::charged : SettlementOutcome::declined,
+        .amount = row[Column::amount].template as<std::int64_t>(),
+        .reference = read_text(row[Column::reference]).value(),
+        .at = read_optional_time(row[Column::entry_at])};
+  }
+  return repair;
+}
+
 }  // namespace
 
 Look read_look(const pqxx::result& result, const Key& key) {
@@ -158,6 +266,44 @@ std::vector<RecordSummary> read_summaries(const pqxx::result& result) {
     summaries.push_back(std::move(summary));
   }
   return summaries;
+}
+
+LapsedPage read_lapsed(const pqxx::result& result, const std::string& operation) {
+  LapsedPage page;
+  for (const auto& row : result) {
+    page.now = read_time(row[0]);
+    page.oldest_open = read_optional_time(row[1]);
+    if (row[2].is_null()) continue;
+    page.records.push_back({{row[2].c_str(), operation, row[3].c_str()},
+                            Fingerprint::from_bytes(read_bytes(row[4])),
+                            read_time(row[5]),
+                            read_time(row[6])});
+  }
+  return page;
+}
+
+std::vector<Compared> read_compared(const pqxx::result& result) {
+  using compared::Column;
+  std::vector<Compared> all;
+  all.reserve(static_cast<std::size_t>(result.size()));
+  for (const auto& row : result) {
+    Compared each;
+    if (!row[Column::entry_key].is_null()) {
+      each.entry = read_entry(row);
+      each.context = {.charged_before = row[Column::charged_before].as<bool>(),
+                      .charged_at_all = row[Column::charged_at_all].as<bool>()};
+    }
+    if (!row[Column::principal].is_null()) each.ours = read_ours(row);
+    all.push_back(std::move(each));
+  }
+  return all;
+}
+
+std::vector<Repair> read_repairs(const pqxx::result& result) {
+  std::vector<Repair> repairs;
+  repairs.reserve(static_cast<std::size_t>(result.size()));
+  for (const auto& row : result) repairs.push_back(read_repair(row));
+  return repairs;
 }
 
 std::string encode_headers(const std::vector<Header>& headers) {

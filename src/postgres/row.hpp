@@ -8,8 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "idem/lapsed.hpp"
 #include "idem/postgres/listing.hpp"
+#include "idem/reconcile.hpp"
 #include "idem/record.hpp"
+#include "idem/repair.hpp"
 #include "pqxx_compat.hpp"
 
 namespace idem::inline v0::postgres {
@@ -28,6 +31,23 @@ struct Look {
 
 /// Reads the rows of a list. Throws StoredDataError for a value that no version writes.
 [[nodiscard]] std::vector<RecordSummary> read_summaries(const pqxx::result& result);
+
+/// Reads a page of lapsed records. Throws StoredDataError for a value that no version writes.
+[[nodiscard]] LapsedPage read_lapsed(const pqxx::result& result, const std::string& operation);
+
+/// One row of the findings' cursor.
+struct Compared {
+  std::optional<SettlementEntry> entry;
+  std::optional<OurSide> ours;
+  EntryContext context;
+};
+
+/// Reads rows of the findings' cursor. Throws StoredDataError for a value that no version writes, InvalidArgument where the
+/// effects have two rows for one downstream key.
+[[nodiscard]] std::vector<Compared> read_compared(const pqxx::result& result);
+
+/// Reads the rows of a list of repairs. Throws StoredDataError likewise.
+[[nodiscard]] std::vector<Repair> read_repairs(const pqxx::result& result);
 
 // Templates over the field, which is another type in libpqxx 8.
 template <class Field>

@@ -21,15 +21,21 @@ struct QuotedNames {
         record{qualified(names, names.record)},
         inbox{qualified(names, names.inbox)},
         version_guard{qualified(names, names.version_guard)},
+        outbox{qualified(names, names.outbox)},
+        repair{qualified(names, names.repair)},
         version{qualified(names, names.schema_version)},
-        key_hash{qualified(names, names.key_hash)} {}
+        key_hash{qualified(names, names.key_hash)},
+        downstream_key{qualified(names, names.downstream_key)} {}
 
   std::string schema;
   std::string record;
   std::string inbox;
   std::string version_guard;
+  std::string outbox;
+  std::string repair;
   std::string version;
   std::string key_hash;
+  std::string downstream_key;
 };
 
 // The .sql files name everything in double quotes, so that they run as they stand and can be renamed here. Comments are
@@ -52,10 +58,16 @@ std::string renamed(std::string_view sql, const QuotedNames& names) {
       text += names.inbox;
     } else if (name == "idem_version_guard") {
       text += names.version_guard;
+    } else if (name == "idem_outbox") {
+      text += names.outbox;
     } else if (name == "idem_schema_version") {
       text += names.version;
     } else if (name == "idem_key_hash") {
       text += names.key_hash;
+    } else if (name == "idem_repair") {
+      text += names.repair;
+    } else if (name == "idem_downstream_key") {
+      text += names.downstream_key;
     } else {
       text.append(sql.substr(next, close - next + 1));  // PostgreSQL's own, such as a collation
     }
@@ -114,9 +126,11 @@ int install_schema(pqxx::dbtransaction& tx, const Names& names) {
         ", but the record table is not there: give another record table its own version table, or "
         "remove the row"};
   }
-  const bool has_others =
-      exists(tx, "to_regclass", quoted.inbox) || exists(tx, "to_regclass", quoted.version_guard);
-  if ((found == 0 && has_record) || (found < 2 && has_others)) {
+  const bool has_later = (found < 2 && (exists(tx, "to_regclass", quoted.inbox) ||
+                                        exists(tx, "to_regclass", quoted.version_guard))) ||
+                         (found < 3 && exists(tx, "to_regclass", quoted.outbox)) ||
+                         (found < 4 && exists(tx, "to_regclass", quoted.repair));
+  if ((found == 0 && has_record) || has_later) {
     // The catalogue is always read as it is now; the version only as this transaction's snapshot shows it.
     throw TransactionConflict{
         "a table is there whose version is not to be seen: another process has just installed it, or it is "

@@ -80,8 +80,13 @@ std::string quote_identifier(std::string_view name) {
   return quoted + '"';
 }
 
+std::string qualified(const Relation& relation) {
+  return (relation.schema.empty() ? "" : quote_identifier(relation.schema) + ".") +
+         quote_identifier(relation.name);
+}
+
 std::string qualified(const Names& names, const std::string& name) {
-  return (names.schema.empty() ? "" : quote_identifier(names.schema) + ".") + quote_identifier(name);
+  return qualified(Relation{names.schema, name});
 }
 
 pqxx::result run(pqxx::dbtransaction& tx, const std::string& sql) {
@@ -99,7 +104,7 @@ pqxx::result run(pqxx::dbtransaction& tx, const std::string& sql) {
     if (code == "25P02") {
       throw TransactionClosed{"idem was called on a transaction that an earlier error has aborted"};
     }
-    if (code == "42P01" || code == "42703" || code == "3F000") {
+    if (code == "42P01" || code == "42703" || code == "3F000" || code == "42883") {
       throw StoredDataError{"idem's tables are missing or of another version (SQLSTATE " + code +
                             "): install the schema, or check the configured names and the search path"};
     }

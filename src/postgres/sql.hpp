@@ -12,6 +12,7 @@
 
 #include "idem/clock.hpp"
 #include "idem/postgres/names.hpp"
+#include "idem/postgres/reconcile.hpp"
 #include "idem/uuid.hpp"
 #include "pqxx_compat.hpp"
 
@@ -28,6 +29,8 @@ class Literal {
   explicit Literal(const Uuid& uuid);
   /// A timestamptz.
   explicit Literal(const std::optional<TimePoint>& time);
+  explicit Literal(const std::optional<std::int64_t>& number)
+      : sql_{number ? std::to_string(*number) : std::string{"NULL"}} {}
   explicit Literal(std::int64_t number) : sql_{std::to_string(number)} {}
   explicit Literal(bool truth) : sql_{truth ? "true" : "false"} {}
   /// An interval.
@@ -54,6 +57,9 @@ class Literal {
 
 /// `name`, quoted, in the schema of `names`. Throws InvalidArgument as quote_identifier does.
 [[nodiscard]] std::string qualified(const Names& names, const std::string& name);
+
+/// `relation`, quoted. Throws InvalidArgument likewise.
+[[nodiscard]] std::string qualified(const Relation& relation);
 
 /// Sends one statement in the caller's transaction.
 ///

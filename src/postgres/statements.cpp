@@ -105,8 +105,14 @@ RETURNING {us:r.expires_at})sql";
 constexpr std::string_view mark_unknown = R"sql(
 UPDATE {record}
    SET state = 4, response_status = $4, response_headers = $5, response_body = $6
- WHERE key_hash = $1::uuid AND fence = $2 AND attempt = $3::uuid AND state = 1
+ WHERE key_hash = $1::uuid AND fence = $2 AND attempt = $3::uuid
+   AND (state = 1 OR (state = 4 AND response_status IS NULL))
 RETURNING 1)sql";
+
+constexpr std::string_view hold = R"sql(
+SELECT 1 FROM {record}
+ WHERE key_hash = $1::uuid AND fence = $2 AND attempt = $3::uuid AND state IN (1, 4)
+   FOR NO KEY UPDATE)sql";
 
 constexpr std::string_view mark_sent = R"sql(
 UPDATE {record}
@@ -168,6 +174,37 @@ ON CONFLICT (consumer, entity) DO UPDATE
  WHERE g.version < excluded.version
 RETURNING 1)sql";
 
+// Read once over what created_since leaves of the table. The page's first row tells of all.
+constexpr std::string_view lapsed_records = R"sql(
+WITH c AS MATERIALIZED (SELECT clock_timestamp() AS now),
+open AS MATERIALIZED (
+  SELECT principal, idempotency_key, fingerprint, created_at, key_hash, lease_until
+    FROM {record}
+   WHERE state = 1 AND downstream IS NOT NULL AND operation = $1
+     AND created_at >= $2)
+SELECT {us:c.now}, {us:(SELECT min(created_at) FROM open)},
+       l.principal, l.idempotency_key, encode(l.fingerprint, 'hex'), {us:l.created_at}, {us:l.lease_until}
+  FROM c LEFT JOIN LATERAL (
+         SELECT * FROM open
+          WHERE lease_until <= c.now AND (created_at, key_hash) > ($3, $4::uuid)
+          ORDER BY created_at, key_hash LIMIT $5) AS l ON true
+ ORDER BY l.created_at, l.key_hash)sql";
+
+// The identity column is counted in the order of the rows. Returns the time in their ids.
+constexpr std::string_view append = R"sql(
+WITH t AS MATERIALIZED (
+  SELECT c.now,
+         overlay(lpad(to_hex(floor(extract(epoch FROM c.now) * 1000)::bigint), 12, '0') PLACING '-' FROM 9 FOR 0) AS id_time
+    FROM {clock}),
+appended AS (
+  INSERT INTO {outbox}
+    (event_id, shard, aggregate_type, aggregate_id, event_type, payload, headers, created_at)
+  SELECT (t.id_time || m.id_rest)::uuid, m.shard, m.aggregate_type, m.aggregate_id, m.event_type, m.payload, m.headers,
+         t.now
+    FROM t CROSS JOIN ($1) AS m (place, id_rest, shard, aggregate_type, aggregate_id, event_type, payload, headers)
+   ORDER BY m.place)
+SELECT id_time FROM t)sql";
+
 // A part of the table, by its blocks: no index is needed, and however many rows were deleted before, no batch looks at
 // them again. SKIP LOCKED: a row that somebody is using is not waited for, and several purgers pass each other.
 // {useless} is asked again of the row that is deleted.
@@ -209,6 +246,92 @@ SELECT {us:(SELECT now FROM c)}, principal, operation, idempotency_key, state, f
  ORDER BY created_at, key_hash
  LIMIT $8)sql";
 
+// Which entries of one key are charges, so that the second one is known as such wherever the two are in the file. `key` is
+// a UUID, as all of ours are; another text is never joined.
+constexpr std::string_view create_settlement = R"sql(
+CREATE TEMPORARY TABLE {settlement} (line bigint NOT NULL, key uuid, other_key text, outcome smallint NOT NULL,
+  amount bigint NOT NULL, reference text NOT NULL, at_us bigint) ON COMMIT DROP)sql";
+
+constexpr std::string_view insert_settlement = R"sql(
+INSERT INTO {settlement} (line, key, other_key, outcome, amount, reference, at_us)
+SELECT line, key::uuid, other_key::text, outcome, amount, reference, at_us::bigint
+  FROM ($1) AS v (line, key, other_key, outcome, amount, reference, at_us))sql";
+
+// FULL JOIN needs a condition that is one equality, so the period, which an entry overrules, is asked for afterwards.
+constexpr std::string_view open_findings = R"sql(
+DECLARE {cursor} NO SCROLL CURSOR FOR
+SELECT coalesce(e.key::text, e.other_key), e.outcome, e.amount, e.reference, e.at_us, e.charged_before, e.charged_at_all,
+       r.downstream_key, r.principal, r.operation, r.idempotency_key, r.state, r.fence, r.attempt, r.generation,
+       {us:r.created_at}, r.lease_is_live, {effect}
+  FROM (SELECT line, key, other_key, outcome, amount, reference, at_us,
+               outcome = 1 AND row_number() OVER (PARTITION BY key, other_key, outcome ORDER BY line) > 1
+                 AS charged_before,
+               bool_or(outcome = 1) OVER (PARTITION BY key, other_key) AS charged_at_all
+          FROM {settlement}) AS e
+       FULL JOIN
+       (SELECT CASE WHEN $1 LIKE '%#generation'
+                    THEN {downstream_key}(principal, operation, idempotency_key, fingerprint, generation)
+                    ELSE {downstream_key}(principal, operation, idempotency_key, fingerprint)
+               END AS downstream_key,
+               principal, operation, idempotency_key, state, fence, attempt, generation, created_at,
+               state = 1 AND lease_until > c.now AS lease_is_live
+          FROM {clock} CROSS JOIN {record}
+         WHERE downstream = $1) AS r
+       ON e.key = r.downstream_key{join_effects}
+ WHERE e.line IS NOT NULL
+    OR (($2 IS NULL OR r.created_at >= $2) AND ($3 IS NULL OR r.created_at < $3))
+ ORDER BY e.line, r.created_at, r.downstream_key)sql";
+
+constexpr std::string_view no_effect = "NULL::bigint, NULL::text, NULL::bigint";
+constexpr std::string_view effect = "f.amount, f.reference, coalesce(f.rows, 0)";
+// Grouped, so that a key with two rows is seen as that and not as two findings.
+constexpr std::string_view join_effects = R"sql(
+       LEFT JOIN
+       (SELECT downstream_key::text AS downstream_key, min(amount)::bigint AS amount, min(reference::text) AS reference,
+               count(*) AS rows
+          FROM {effects}
+         GROUP BY 1) AS f
+       ON f.downstream_key = r.downstream_key::text)sql";
+
+constexpr std::string_view effects_columns = R"sql(
+SELECT to_regclass($1) IS NOT NULL,
+       (SELECT count(*) FROM pg_attribute
+         WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped
+           AND (attname IN ('downstream_key', 'reference')
+                OR (attname = 'amount' AND atttypid IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype)))))sql";
+
+constexpr std::string_view queue_repair = R"sql(
+INSERT INTO {repair}
+  (repair_key, principal, operation, idempotency_key, fence, attempt, generation, downstream_key, repair_as, amount,
+   reference, entry_at, queued_at, queued_by)
+VALUES ($1::uuid, $2, $3, $4, $5, $6::uuid, $7, $8::uuid, $9, $10::bigint, $11, $12, clock_timestamp(), $13)
+ON CONFLICT (repair_key) DO NOTHING
+RETURNING 1)sql";
+
+constexpr std::string_view repairs = R"sql(
+SELECT repair_key, principal, operation, idempotency_key, fence, attempt, generation, downstream_key, repair_as, amount,
+       reference, {us:entry_at}, {us:queued_at}, queued_by, {us:done_at}, note
+  FROM {repair})sql";
+
+constexpr std::string_view list_repairs = R"sql({repairs}
+ WHERE ($1::text IS NULL OR operation = $1) AND ($2 OR done_at IS NULL)
+ ORDER BY queued_at, repair_key
+ LIMIT $3)sql";
+
+constexpr std::string_view next_repairs = R"sql({repairs}
+ WHERE operation = $1 AND done_at IS NULL
+ ORDER BY queued_at, repair_key
+ LIMIT $2
+   FOR UPDATE SKIP LOCKED)sql";
+
+constexpr std::string_view lock_repair = R"sql(
+SELECT 1 FROM {repair} WHERE repair_key = $1::uuid AND done_at IS NULL FOR UPDATE SKIP LOCKED)sql";
+
+constexpr std::string_view finish_repair = R"sql(
+UPDATE {repair} SET done_at = clock_timestamp(), note = $2
+ WHERE repair_key = $1::uuid AND done_at IS NULL
+RETURNING 1)sql";
+
 // {us:x}: x in microseconds since 1970. {ms:x}: the interval x in milliseconds.
 std::string with_units(std::string text) {
   for (const auto& [mark, factor] : {std::pair{"{us:", "1000000"}, std::pair{"{ms:", "1000"}}) {
@@ -221,10 +344,16 @@ std::string with_units(std::string text) {
   return text;
 }
 
-// In one pass: a configured name may hold what looks like a place for another one.
-std::string with_names(std::string_view text, const Names& names) {
-  const std::pair<std::string_view, const std::string*> places[] = {
-      {"{record}", &names.record}, {"{inbox}", &names.inbox}, {"{version_guard}", &names.version_guard}};
+// In one pass: a configured name may hold what looks like a place for another one. `effects` is quoted already.
+std::string with_names(std::string_view text, const Names& names, const std::string& effects = {}) {
+  const std::pair<std::string_view, std::string> places[] = {
+      {"{record}", qualified(names, names.record)},
+      {"{inbox}", qualified(names, names.inbox)},
+      {"{version_guard}", qualified(names, names.version_guard)},
+      {"{outbox}", qualified(names, names.outbox)},
+      {"{repair}", qualified(names, names.repair)},
+      {"{downstream_key}", qualified(names, names.downstream_key)},
+      {"{effects}", effects}};
   std::string named;
   while (!text.empty()) {
     const auto* const place = std::find_if(std::begin(places), std::end(places),
@@ -233,7 +362,7 @@ std::string with_names(std::string_view text, const Names& names) {
       named += text.front();
       text.remove_prefix(1);
     } else {
-      named += qualified(names, *place->second);
+      named += place->second;
       text.remove_prefix(place->first.size());
     }
   }
@@ -276,6 +405,7 @@ Statements::Statements(const Names& names, Gate gate)
       resume_own{render(postgres::resume_own, names)},
       settle{render(postgres::settle, names)},
       mark_unknown{render(postgres::mark_unknown, names)},
+      hold{render(postgres::hold, names)},
       mark_sent{render(postgres::mark_sent, names)},
       renew{render(postgres::renew, names)},
       lapse{render(postgres::lapse, names)},
@@ -284,6 +414,8 @@ Statements::Statements(const Names& names, Gate gate)
       receive{render(postgres::receive, names)},
       seen{render(postgres::seen, names)},
       advance{render(postgres::advance, names)},
+      lapsed_records{render(postgres::lapsed_records, names)},
+      append{render(postgres::append, names)},
       purge_records{render_purge(names, "{record}", useless_record)},
       purge_inbox{render_purge(names, "{inbox}", useless_event)} {}
 
@@ -300,5 +432,36 @@ std::string count_purgeable_statement(const Names& names) {
                             "{useless_event}", useless_event),
                 names);
 }
+
+ReconcileStatements::ReconcileStatements(const Names& names, const std::optional<Relation>& effects,
+                                         const std::string& unique)
+    : fetch{"FETCH FORWARD $1 FROM {cursor}"}, close{"CLOSE {cursor}"}, drop{"DROP TABLE {settlement}"} {
+  const std::string settlement = quote_identifier("idem_settlement_" + unique);
+  const std::string cursor = quote_identifier("idem_findings_" + unique);
+  const auto rendered = [&](std::string_view statement, const std::string& table) {
+    return replace_all(replace_all(std::string{statement}, "{settlement}", table), "{cursor}", cursor);
+  };
+  create = rendered(create_settlement, settlement);
+  insert = rendered(insert_settlement, "pg_temp." + settlement);
+  fetch = rendered(fetch, {});
+  close = rendered(close, {});
+  drop = rendered(drop, "pg_temp." + settlement);
+  std::string text = rendered(open_findings, "pg_temp." + settlement);
+  text = replace_all(std::move(text), "{effect}", effects ? effect : no_effect);
+  text = replace_all(std::move(text), "{join_effects}", effects ? join_effects : "");
+  text = replace_all(std::move(text), "{clock}", clock);
+  open = with_names(with_units(std::move(text)), names, effects ? qualified(*effects) : std::string{});
+}
+
+std::string effects_columns_statement() {
+  return std::string{effects_columns};
+}
+
+RepairStatements::RepairStatements(const Names& names)
+    : queue{render(queue_repair, names)},
+      list{render(replace_all(std::string{list_repairs}, "{repairs}", repairs), names)},
+      next{render(replace_all(std::string{next_repairs}, "{repairs}", repairs), names)},
+      lock{render(lock_repair, names)},
+      finish{render(finish_repair, names)} {}
 
 }  // namespace idem::inline v0::postgres

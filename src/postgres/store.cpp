@@ -23,7 +23,7 @@ bool settled(State state) {
 
 std::optional<std::string> name_of(const std::optional<Downstream>& downstream) {
   if (!downstream) return std::nullopt;
-  return downstream->name;
+  return downstream->stored_name();
 }
 
 std::optional<std::chrono::milliseconds> window_of(const std::optional<Downstream>& downstream) {
@@ -103,7 +103,7 @@ class Reserving {
                      Literal{window_of(options_.downstream)}, Literal{options_.call_deadline},
                      Literal{options_.lease}, Literal{options_.retention}, Literal{lock_}}));
     if (rows.empty()) return std::nullopt;
-    return acquired(rows, fingerprint_, std::nullopt, How::fresh);
+    return acquired_fresh(rows);
   }
 
   std::optional<Reservation> answer_for(const Look& look) {
@@ -150,7 +150,7 @@ class Reserving {
                     {Literal{hash_.id}, Literal{found.holder.fence}, Literal{found.holder.attempt},
                      Literal{attempt_}, Literal{options_.lease}}));
     if (rows.empty()) return std::nullopt;
-    return acquired(rows, found.fingerprint, found.generation, How::took_over);
+    return acquired_again(rows, found, How::took_over);
   }
 
   std::optional<Reservation> replace(const Record& found) {
@@ -161,7 +161,7 @@ class Reserving {
                      Literal{tx_, name_of(options_.downstream)}, Literal{window_of(options_.downstream)},
                      Literal{options_.call_deadline}, Literal{options_.lease}, Literal{options_.retention}}));
     if (rows.empty()) return std::nullopt;
-    return acquired(rows, fingerprint_, std::nullopt, How::fresh);
+    return acquired_fresh(rows);
   }
 
   std::optional<Reservation> resume_own(const Record& found) {
@@ -169,7 +169,7 @@ class Reserving {
         tx_, filled(statements_.resume_own, {Literal{hash_.id}, Literal{found.holder.fence},
                                              Literal{found.holder.attempt}, Literal{options_.lease}}));
     if (rows.empty()) return std::nullopt;
-    return acquired(rows, found.fingerprint, found.generation, How::again);
+    return acquired_again(rows, found, How::again);
   }
 
   std::optional<Reservation> turn_unknown(const Record& found) {
@@ -177,14 +177,26 @@ class Reserving {
         tx_, filled(waits() ? statements_.turn_unknown_waiting : statements_.turn_unknown,
                     {Literal{hash_.id}, Literal{found.holder.fence}, Literal{found.holder.attempt}}));
     if (rows.empty()) return std::nullopt;
-    return Unknown{};
+    return Unknown{std::nullopt, Lease{found.key, found.fingerprint, found.holder, found.generation,
+                                       found.lease_until, found.window_until}};
   }
 
-  // `generation` is empty where the record begins anew.
-  [[nodiscard]] Reservation acquired(const pqxx::result& rows, const Fingerprint& stored,
-                                     std::optional<std::int64_t> generation, How how) const {
+  // Of a record that begins anew; its window is counted from the same moment as its lease.
+  [[nodiscard]] Reservation acquired_fresh(const pqxx::result& rows) const {
     const auto fence = rows[0][0].as<std::int64_t>();
-    return Acquired{Lease{key_, stored, {fence, attempt_}, generation.value_or(fence), read_time(rows[0][1])},
+    Lease lease{key_, fingerprint_, {fence, attempt_}, fence, read_time(rows[0][1])};
+    if (const auto window = window_of(options_.downstream))
+      lease.window_until = lease.lease_until - options_.lease + *window;
+    return Acquired{std::move(lease), How::fresh};
+  }
+
+  [[nodiscard]] Reservation acquired_again(const pqxx::result& rows, const Record& found, How how) const {
+    return Acquired{Lease{key_,
+                          found.fingerprint,
+                          {rows[0][0].as<std::int64_t>(), attempt_},
+                          found.generation,
+                          read_time(rows[0][1]),
+                          found.window_until},
                     how};
   }
 
@@ -276,6 +288,11 @@ TimePoint Store::do_settle(const Lease& lease, State state, const Response& resp
 void Store::do_mark_unknown(const Lease& lease, const Response& response) {
   const Statements& statements = configuration_->statements;
   run_held(statements, *tx_, statements.mark_unknown, lease.key, lease.holder, values_of(response));
+}
+
+void Store::do_hold(const Lease& lease) {
+  const Statements& statements = configuration_->statements;
+  run_held(statements, *tx_, statements.hold, lease.key, lease.holder);
 }
 
 void Store::do_mark_sent(const Lease& lease) {

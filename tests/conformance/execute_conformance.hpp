@@ -62,7 +62,7 @@ class ExecuteConformance : public ::testing::Test {
   // Nothing sleeps.
   static TransactOptions quick() {
     TransactOptions options;
-    options.pause = [](std::chrono::milliseconds) {};
+    options.retry.pause = [](std::chrono::milliseconds) {};
     return options;
   }
 
@@ -239,7 +239,7 @@ TYPED_TEST_P(ExecuteConformance, TransactRollsBackWhatTheHandlerThrowsAndTheKeyI
 TYPED_TEST_P(ExecuteConformance, TransactRunsAgainAfterAConflictAndHasOneEffect) {
   std::vector<std::chrono::milliseconds> pauses;
   TransactOptions options;
-  options.pause = [&](std::chrono::milliseconds pause) { pauses.push_back(pause); };
+  options.retry.pause = [&](std::chrono::milliseconds pause) { pauses.push_back(pause); };
   const Outcome outcome = idem::transact(
       this->fixture.backend(), this->begin(), this->request(),
       [&](auto& tx, const Lease& lease) {
@@ -252,13 +252,13 @@ TYPED_TEST_P(ExecuteConformance, TransactRunsAgainAfterAConflictAndHasOneEffect)
   EXPECT_EQ(this->runs, 3);
   EXPECT_EQ(this->fixture.payments(), 1U);
   ASSERT_EQ(pauses.size(), 2U);
-  EXPECT_LE(pauses[0], options.first_pause);
-  EXPECT_LE(pauses[1], 2 * options.first_pause);
+  EXPECT_LE(pauses[0], options.retry.first_pause);
+  EXPECT_LE(pauses[1], 2 * options.retry.first_pause);
 }
 
 TYPED_TEST_P(ExecuteConformance, TransactGivesUpAfterTheTriesThatItWasGiven) {
   TransactOptions options = this->quick();
-  options.max_tries = 3;
+  options.retry.max_tries = 3;
   bool definite = true;
   try {
     (void)idem::transact(
@@ -308,7 +308,7 @@ TYPED_TEST_P(ExecuteConformance, TransactSettlesACommitThatIsLostTimeAndAgain) {
 
 TYPED_TEST_P(ExecuteConformance, TransactSaysThatACommitIsUnknownWhereItCannotSettleIt) {
   TransactOptions options = this->quick();
-  options.max_tries = 3;
+  options.retry.max_tries = 3;
   const auto losing = [&] {
     this->fixture.lose_next_commit(false);
     return this->fixture.begin();
@@ -323,7 +323,7 @@ TYPED_TEST_P(ExecuteConformance, TransactSaysThatACommitIsUnknownWhereItCannotSe
 
 TYPED_TEST_P(ExecuteConformance, TransactSaysThatACommitIsUnknownWhereTheDatabaseIsGoneAfterIt) {
   TransactOptions options = this->quick();
-  options.max_tries = 3;
+  options.retry.max_tries = 3;
   int begun = 0;
   const auto vanishing = [&] {
     if (++begun > 1) throw std::runtime_error{"no connection"};
@@ -367,7 +367,7 @@ TYPED_TEST_P(ExecuteConformance, TransactSaysThatACommitIsUnknownWhereSettlingIt
 
 TYPED_TEST_P(ExecuteConformance, TransactSaysThatACommitIsUnknownWhereThePauseGivesUp) {
   TransactOptions giving_up;
-  giving_up.pause = [](std::chrono::milliseconds) { throw std::runtime_error{"shutting down"}; };
+  giving_up.retry.pause = [](std::chrono::milliseconds) { throw std::runtime_error{"shutting down"}; };
   this->fixture.lose_next_commit(true);
   EXPECT_THROW((void)this->transact(this->request(), giving_up), CommitUnknown);
   this->expect_replay(this->transact());
@@ -434,11 +434,11 @@ TYPED_TEST_P(ExecuteConformance, TransactCommitsNothingWhereTheHandlerSettledThe
 
 TYPED_TEST_P(ExecuteConformance, TransactRefusesBoundsThatAreNone) {
   TransactOptions no_tries = this->quick();
-  no_tries.max_tries = 0;
+  no_tries.retry.max_tries = 0;
   TransactOptions backwards = this->quick();
-  backwards.longest_pause = backwards.first_pause - std::chrono::milliseconds{1};
+  backwards.retry.longest_pause = backwards.retry.first_pause - std::chrono::milliseconds{1};
   TransactOptions negative = this->quick();
-  negative.first_pause = std::chrono::milliseconds{-1};
+  negative.retry.first_pause = std::chrono::milliseconds{-1};
   for (const TransactOptions& refused : {no_tries, backwards, negative}) {
     EXPECT_THROW((void)this->transact(this->request(), refused), InvalidArgument);
   }

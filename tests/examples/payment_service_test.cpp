@@ -8,47 +8,17 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <utility>
-#include <variant>
 #include <vector>
 
 #include "answer.hpp"
+#include "examples/memory_repository.hpp"
 #include "idem/memory/database.hpp"
-#include "idem/memory/table.hpp"
 #include "idem/testing/fake_clock.hpp"
 #include "idem/testing/race.hpp"
 #include "redelivery.hpp"
 
 namespace payments {
 namespace {
-
-using idem::memory::TransactionBase;
-
-class MemoryRepository {
- public:
-  explicit MemoryRepository(idem::memory::Database& database)
-      : payments_{database}, seats_{database}, receipts_{database} {}
-
-  void add_payment(TransactionBase& tx, const Payment& payment) { payments_.put(tx, payment.id, payment); }
-  void add_seat(TransactionBase& tx, const PaymentAuthorized& event) {
-    (void)seats_.insert(tx, {event.offering_id, event.principal}, event.payment_id);
-  }
-  void add_receipt(TransactionBase& tx, const PaymentAuthorized& event) {
-    if (fail_at_the_receipt) throw std::runtime_error{"the printer is on fire"};
-    (void)receipts_.insert(tx, event.payment_id, true);
-  }
-
-  [[nodiscard]] std::size_t payments(TransactionBase& tx) const { return payments_.size(tx); }
-  [[nodiscard]] std::size_t seats(TransactionBase& tx) const { return seats_.size(tx); }
-  [[nodiscard]] std::size_t receipts(TransactionBase& tx) const { return receipts_.size(tx); }
-
-  bool fail_at_the_receipt = false;
-
- private:
-  idem::memory::Table<std::string, Payment> payments_;
-  idem::memory::Table<std::pair<std::string, std::string>, std::string> seats_;
-  idem::memory::Table<std::string, bool> receipts_;
-};
 
 PaymentRequest request(const std::string& principal, const std::string& key, std::int64_t amount_cents,
                        const std::string& redeliver_event = "false") {

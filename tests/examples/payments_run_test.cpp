@@ -2,12 +2,11 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <cstdlib>
 #include <map>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "examples/payments_program.hpp"
 #include "examples/program.hpp"
 #include "idem/testing/race.hpp"
 #include "postgres/test_database.hpp"
@@ -18,73 +17,13 @@ namespace {
 
 using nlohmann::json;
 
-class PaymentsRun : public ::testing::Test {
- protected:
-  // Empty, so that the program has to install everything.
-  PaymentsRun() {
-    database_.execute("SET LOCAL client_min_messages = warning; DROP SCHEMA \"" + database_.schema() +
-                      "\" CASCADE; CREATE SCHEMA \"" + database_.schema() + "\"");
-  }
-
-  [[nodiscard]] std::string url() const {
-    return std::getenv("IDEM_TEST_DATABASE_URL") +
-           ("&options=-csearch_path%3D%22" + database_.schema() + "%22");
-  }
-
-  [[nodiscard]] Finished run(const std::string& requests) const {
-    const TemporaryFile file{requests};
-    return run_program({PAYMENTS, "run", "--database-url", url(), "--requests", file.path()});
-  }
-
-  // The answers of a run that ended well, the summary last.
-  [[nodiscard]] std::vector<json> answers(const std::string& requests) const {
-    const Finished finished = run(requests);
-    EXPECT_EQ(finished.status, 0);
-    EXPECT_EQ(finished.err, "");
-    std::vector<json> lines;
-    std::istringstream out{finished.out};
-    for (std::string line; std::getline(out, line);) lines.push_back(json::parse(line));
-    return lines;
-  }
-
-  postgres_test::TestDatabase database_;
-};
-
-std::string request(const std::string& principal, const std::string& key, const std::string& amount,
-                    const std::string& offering = "cpp-20", const std::string& redeliver_event = "") {
-  return R"({"principal":")" + principal + R"(","key":")" + key + R"(",)" +
-         (redeliver_event.empty() ? "" : R"("redeliver_event":)" + redeliver_event + ",") +
-         R"("body":{"amount_cents":)" + amount + R"(,"currency":"EUR","offering_id":")" + offering +
-         R"(","payment_method_token":"tok_secret"}})";
-}
+class PaymentsRun : public PaymentsProgram {};
 
 json summary(int charges, int declines, int seats, int receipts) {
   return json::object(
       {{"summary",
         json::object(
             {{"charges", charges}, {"declines", declines}, {"seats", seats}, {"receipts", receipts}})}});
-}
-
-struct Expected {
-  const char* outcome;
-  int status;
-  const char* redelivery = nullptr;
-};
-
-void expect(const std::vector<json>& answers, const std::vector<Expected>& lines) {
-  ASSERT_EQ(answers.size(), lines.size() + 1);
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    json answer = answers[i];
-    EXPECT_TRUE(answer.at("body_sha256").get<std::string>().size() == 64) << answer;
-    answer.erase("body_sha256");
-    if (answer.contains("reason")) {
-      EXPECT_EQ(answer.at("outcome"), "invalid");
-      answer.erase("reason");
-    }
-    json right{{"line", i + 1}, {"outcome", lines[i].outcome}, {"status", lines[i].status}};
-    if (lines[i].redelivery != nullptr) right["redelivery"] = lines[i].redelivery;
-    EXPECT_EQ(answer, right);
-  }
 }
 
 TEST_F(PaymentsRun, EveryLineIsAnsweredAndASecondRunOnlyReplays) {
@@ -172,6 +111,31 @@ TEST_F(PaymentsRun, LinesAreCountedAsTheyStandInTheFile) {
                 {"invalid", 400},
                 {"replayed", 201}});
   EXPECT_EQ(told.back(), summary(2, 0, 2, 2));
+}
+
+TEST_F(PaymentsRun, AnOlderPaymentTableIsBroughtUpToDate) {
+  // As it was before payments went through an acquirer.
+  database_.execute(R"(
+    CREATE TABLE payment (
+      payment_id   uuid        PRIMARY KEY,
+      principal    text        NOT NULL,
+      offering_id  text        NOT NULL,
+      amount_cents bigint      NOT NULL CHECK (amount_cents > 0),
+      currency     text        NOT NULL,
+      state        text        NOT NULL CHECK (state IN ('AUTHORIZED', 'DECLINED')),
+      created_at   timestamptz NOT NULL DEFAULT clock_timestamp()
+    );
+    INSERT INTO payment VALUES (gen_random_uuid(), 'ann', 'sql-1', 1290, 'EUR', 'AUTHORIZED'),
+                               (gen_random_uuid(), 'ann', 'sql-1', 1313, 'EUR', 'DECLINED'))");
+  EXPECT_EQ(answers(request("ann", "k1", "1290") + "\n").back(), summary(2, 1, 1, 1));
+  EXPECT_EQ(
+      database_.number("SELECT count(*) FROM payment WHERE downstream_key IS NULL AND charge_id IS NULL"), 3);
+  for (const char* state : {"PENDING", "UNKNOWN"}) {
+    database_.execute(
+        "INSERT INTO payment (payment_id, principal, offering_id, amount_cents, currency, state, "
+        "payment_method_token) VALUES (gen_random_uuid(), 'bob', 'sql-1', 1, 'EUR', '" +
+        std::string{state} + "', CASE '" + state + "' WHEN 'PENDING' THEN 'tok' END)");
+  }
 }
 
 TEST_F(PaymentsRun, AnEmptyFileHasOnlyTheSummary) {
@@ -335,7 +299,17 @@ TEST_F(PaymentsRun, BadUsageIsToldInOneLineAndExitsWith2) {
       {PAYMENTS, "run", "--database-url", url(), "--requests", "/nowhere/r.jsonl"},
       {PAYMENTS, "run", "--database-url", url(), "--requests", "/"},
       {PAYMENTS, "run", "--database-url", "", "--requests", file.path()},
-      {PAYMENTS, "run", "--database-url", url(), "--requests", file.path(), "more"}};
+      {PAYMENTS, "run", "--database-url", url(), "--requests", file.path(), "more"},
+      run_of(file, {"--lease-ms", "1000"}),  // of no acquirer
+      run_of(file, {"--acquirer"}),
+      run_of(file, {"--acquirer", "127.0.0.1:1"}),
+      run_of(file, {"--acquirer", "http://127.0.0.1:1", "--deadline-ms", "0"}),
+      run_of(file, {"--acquirer", "http://127.0.0.1:1", "--deadline-ms", "1s"}),
+      run_of(file, {"--acquirer", "http://127.0.0.1:1", "--deadline-ms", "1000", "--lease-ms", "1000"}),
+      run_of(file, {"--acquirer", "http://127.0.0.1:1", "--no-deduplication", "--no-deduplication"}),
+      {PAYMENTS, "sweep", "--database-url", url()},
+      {PAYMENTS, "sweep", "--database-url", url(), "--acquirer", "http://127.0.0.1:1", "--requests",
+       file.path()}};
   for (const auto& words : bad) {
     const Finished finished = run_program(words);
     EXPECT_EQ(finished.status, 2);

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <thread>
 
 #include "idem/uuid.hpp"
 
@@ -58,12 +59,32 @@ Finished Running::wait() {
   while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
   }
   process_ = 0;
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, out_.content(), err_.content()};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, out_.content(), err_.content(),
+          WIFSIGNALED(status) ? WTERMSIG(status) : 0};
+}
+
+Finished Running::wait_at_most(std::chrono::seconds patience) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (!ended()) {
+    if (std::chrono::steady_clock::now() > end) throw std::runtime_error{"a program does not end"};
+    std::this_thread::sleep_for(std::chrono::milliseconds{2});
+  }
+  return wait();
 }
 
 Finished Running::kill() {
-  ::kill(process_, SIGKILL);
+  signal(SIGKILL);
   return wait();
+}
+
+void Running::signal(int number) {
+  ::kill(process_, number);
+}
+
+bool Running::ended() const {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(process_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid != 0;
 }
 
 Finished run_program(const std::vector<std::string>& words) {

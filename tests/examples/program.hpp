@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ struct Finished {
   int status = -1;  ///< The exit status; -1 where a signal ended it.
   std::string out;
   std::string err;
+  int signal = 0;  ///< Which one ended it; 0 where none did.
 };
 
 /// A file with that content in the temporary folder, gone with the object.
@@ -41,8 +43,15 @@ class Running {
 
   /// Waits for its end.
   [[nodiscard]] Finished wait();
+  /// Waits for its end; throws std::runtime_error where that does not come.
+  [[nodiscard]] Finished wait_at_most(std::chrono::seconds patience);
   /// Ends it by SIGKILL.
   [[nodiscard]] Finished kill();
+  void signal(int number);
+  /// Has it ended, not waited for yet?
+  [[nodiscard]] bool ended() const;
+  /// What it has written to stdout so far.
+  [[nodiscard]] std::string out() const { return out_.content(); }
 
  private:
   TemporaryFile out_{""};

@@ -7,6 +7,8 @@
 #include "idem/error.hpp"
 #include "idem/execute.hpp"
 #include "idem/fingerprint.hpp"
+#include "idem/postgres/reconcile.hpp"
+#include "idem/postgres/repair.hpp"
 #include "postgres/test_database.hpp"
 
 namespace idem::postgres_test {
@@ -47,6 +49,28 @@ TEST_F(Privileges, DeleteIsNeededToRelease) {
   const Lease lease = std::get<Acquired>(store.reserve(request.key, request.fingerprint)).lease;
   store.release(lease);
   EXPECT_FALSE(store.find(request.key).has_value());
+}
+
+TEST_F(Privileges, SelectIsEnoughToReconcileAndInsertToQueue) {
+  const auto connection = database.connect();
+  pqxx::work tx{*connection};
+  become(tx, "SELECT");
+  const auto reconcile = [&] {
+    return postgres::reconcile(
+        tx, {}, {.downstream = "acquirer"}, [] { return std::optional<SettlementEntry>{}; },
+        [](const Finding&) {});
+  };
+  EXPECT_EQ(reconcile(), ReconcileSummary{});
+  tx.exec("RESET ROLE; GRANT SELECT, INSERT ON idem_repair TO " + tx.quote_name(database.schema() + "_role") +
+          "; SET LOCAL ROLE " + tx.quote_name(database.schema() + "_role"));
+  const Finding finding{.kind = FindingKind::ours_only,
+                        .ours = OurSide{.key = request.key,
+                                        .state = State::unknown,
+                                        .holder = {1, random_uuid_v4()},
+                                        .generation = 1,
+                                        .downstream_key = random_uuid_v4().to_string()}};
+  EXPECT_TRUE(postgres::queue_repair(tx, {}, finding, "ann", Settlement::closed));
+  EXPECT_FALSE(postgres::queue_repair(tx, {}, finding, "ann", Settlement::closed));
 }
 
 TEST_F(Privileges, SelectIsEnoughToFind) {

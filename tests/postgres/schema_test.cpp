@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "idem/downstream_key.hpp"
 #include "idem/error.hpp"
 #include "idem/fingerprint.hpp"
 #include "idem/key_hash.hpp"
@@ -29,8 +30,11 @@ postgres::Names other_names(const std::string& schema) {
           .record = "r2",
           .inbox = "i2",
           .version_guard = "g2",
+          .outbox = "o2",
           .schema_version = "v2",
-          .key_hash = "h2"};
+          .key_hash = "h2",
+          .downstream_key = "d2",
+          .repair = "p2"};
 }
 
 TEST(Schema, InstallsOnceAndIsSafeToRepeat) {
@@ -51,7 +55,8 @@ TEST(Schema, RolledBackInstallsNothing) {
   }
   pqxx::work tx{*connection};
   const pqxx::result rows = tx.exec(
-      "SELECT coalesce(to_regclass('r2'), to_regclass('i2'), to_regclass('g2'), to_regclass('v2')) IS NULL");
+      "SELECT coalesce(to_regclass('r2'), to_regclass('i2'), to_regclass('g2'), to_regclass('p2'), "
+      "to_regclass('v2')) IS NULL");
   EXPECT_TRUE(rows[0][0].as<bool>());
 }
 
@@ -88,6 +93,9 @@ TEST(Schema, AnotherRecordTableNeedsAVersionTableOfItsOwn) {
   names.inbox = postgres::Names{}.inbox;
   EXPECT_THROW(postgres::install_schema(tx, names), TransactionConflict);
   names = other_names(database.schema());
+  names.repair = postgres::Names{}.repair;
+  EXPECT_THROW(postgres::install_schema(tx, names), TransactionConflict);
+  names = other_names(database.schema());
   EXPECT_EQ(postgres::install_schema(tx, names), 0);
   EXPECT_EQ(postgres::install_schema(tx, names), postgres::schema_version);
 }
@@ -119,8 +127,11 @@ std::string file(const std::string& path) {
 TEST(Schema, AnUpgradeFromVersion1KeepsTheRecords) {
   const TestDatabase database;
   database.execute(
-      "DROP TABLE idem_inbox, idem_version_guard, idem_record, idem_schema_version; DROP FUNCTION "
-      "idem_key_hash");
+      "DROP TABLE idem_inbox, idem_version_guard, idem_outbox, idem_repair, idem_record, "
+      "idem_schema_version; DROP "
+      "FUNCTION "
+      "idem_key_hash, idem_downstream_key(text, text, text, bytea), "
+      "idem_downstream_key(text, text, text, bytea, bigint)");
   database.execute(file(IDEM_SQL_FOLDER "/0001_record.sql"));
   const Key key{"p", "o", "k"};
   const auto connection = database.connect();
@@ -131,6 +142,8 @@ TEST(Schema, AnUpgradeFromVersion1KeepsTheRecords) {
   EXPECT_EQ(postgres::install_schema(tx, {.schema = database.schema()}), 1);
   EXPECT_EQ(body_text(std::get<Replay>(store.reserve(key, some_fingerprint())).response), "done");
   EXPECT_EQ(database.backend().inbox_store(tx).advance("c", "entity", 1), Versioned::applied);
+  const OutboxMessage message{"payment", "p1", "Paid", {}};
+  EXPECT_EQ(database.backend().outbox_store(tx).append({&message, 1}).size(), 1U);
   EXPECT_EQ(tx.exec("SELECT count(*) FROM idem_schema_version")[0][0].as<int>(), postgres::schema_version);
 }
 
@@ -153,8 +166,11 @@ TEST(Schema, EveryNameMayNeedQuoting) {
                               .record = "Records; DROP TABLE x --$2 $$ $sql$ {clock} {inbox}",
                               .inbox = "in\"box {purged}$1",
                               .version_guard = "gu'ard {useless} $3",
+                              .outbox = "out {inbox} $1box",
                               .schema_version = "ver'sion\"",
-                              .key_hash = "h\xc3\xa4sh $9"};
+                              .key_hash = "h\xc3\xa4sh $9",
+                              .downstream_key = "key {clock} $1\"('",
+                              .repair = "re$2pair {effects}\""};
   const TestDatabase database{{.names = {}}};
   const auto connection = database.connect();
   pqxx::work tx{*connection};
@@ -170,10 +186,39 @@ TEST(Schema, EveryNameMayNeedQuoting) {
   EXPECT_EQ(inbox.receive("c", {&event, 1}, {.unknown_age = UnknownAge::apply}).front(), Delivery::applied);
   EXPECT_EQ(inbox.receive("c", {&event, 1}, {}).front(), Delivery::duplicate);
   EXPECT_EQ(inbox.advance("c", "entity", 1), Versioned::applied);
+  const OutboxMessage message{"payment", "p1", "Paid", {}};
+  EXPECT_EQ(backend.outbox_store(tx).append({&message, 1}).size(), 1U);
+  EXPECT_TRUE(backend.lapsed_records(tx, {.operation = "o"}).records.empty());
   const PurgeBatch everything{.most_rows = 10, .places = 1000};
   EXPECT_TRUE(backend.purge_records(tx, everything).at_end);
   EXPECT_TRUE(backend.purge_inbox(tx, everything).at_end);
   EXPECT_EQ(postgres::install_schema(tx, names), postgres::schema_version);
+}
+
+TEST(Schema, TheDownstreamKeyFunctionGivesTheKeyThatWasHandedOver) {
+  const TestDatabase database;
+  const std::vector<Key> keys{{"p", "o", "k"},
+                              {"a", "bc", "d"},
+                              {"ab", "c", "d"},
+                              {"\xc3\xa9", "POST /payments", "8e03978e-40d5-43e8-bc93-6894a57f9324"},
+                              {std::string(255, 'x'), "'; --", "\"\\"}};
+  const auto connection = database.connect();
+  pqxx::work tx{*connection};
+  for (int round = 0; round < 40; ++round) {  // so that each value of the bits that are replaced is there
+    for (const Key& key : keys) {
+      const Fingerprint fingerprint = Fingerprinter{}({.operation = "op", .body = std::to_string(round)});
+      const pqxx::result rows =
+          tx.exec("SELECT idem_downstream_key(" + tx.quote(key.principal) + "," + tx.quote(key.operation) +
+                  "," + tx.quote(key.value) + ", decode('" + fingerprint.hex() + "', 'hex'))::text");
+      EXPECT_EQ(rows[0][0].as<std::string>(), downstream_key(key, fingerprint));
+      const std::int64_t generation = 1'780'000'000'000'000 + round;
+      const pqxx::result of_generation =
+          tx.exec("SELECT idem_downstream_key(" + tx.quote(key.principal) + "," + tx.quote(key.operation) +
+                  "," + tx.quote(key.value) + ", decode('" + fingerprint.hex() + "', 'hex'), " +
+                  std::to_string(generation) + ")::text");
+      EXPECT_EQ(of_generation[0][0].as<std::string>(), downstream_key(key, fingerprint, generation));
+    }
+  }
 }
 
 TEST(Schema, ANameThatPostgresWouldCutIsRefused) {

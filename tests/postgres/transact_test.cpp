@@ -46,7 +46,7 @@ class Transact : public ::testing::Test {
   }
 
   TransactOptions without_pauses() {
-    return {.pause = [this](std::chrono::milliseconds pause) { pauses.push_back(pause); }};
+    return {.retry = {.pause = [this](std::chrono::milliseconds pause) { pauses.push_back(pause); }}};
   }
 
   [[nodiscard]] long long effects() const { return database.number("SELECT count(*) FROM effect"); }
@@ -117,7 +117,7 @@ TEST_F(Transact, ASerializationFailureAtCommitRunsTheWholeAgain) {
 
 TEST_F(Transact, RetriesAreBoundedAndTheLastFailureIsPassedOn) {
   TransactOptions options = without_pauses();
-  options.max_tries = 3;
+  options.retry.max_tries = 3;
   const auto run = [&] {
     static_cast<void>(transact(
         database.backend(), [&] { return Unit{database}; }, request,
@@ -253,7 +253,7 @@ TEST_F(Transact, ALostCommitThatIsStillUnderWayIsWaitedFor) {
 
 TEST_F(Transact, ALostCommitThatCannotBeSettledSaysCallAgain) {
   TransactOptions options = without_pauses();
-  options.max_tries = 3;
+  options.retry.max_tries = 3;
   int units = 0;
   const auto run = [&] {
     return transact(

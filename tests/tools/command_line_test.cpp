@@ -32,8 +32,9 @@ TEST(IdemctlCommandLine, TellsItsVersion) {
 
 TEST(IdemctlCommandLine, RefusesAnUnknownCommandWithoutRepeatingIt) {
   const std::string message =
-      "the first word must be canonicalize, fingerprint, schema, show, list, resolve, purge or inbox; see "
-      "idemctl --help";
+      "the first word must be canonicalize, fingerprint, schema, show, list, resolve, purge, reconcile or "
+      "inbox; "
+      "see idemctl --help";
   expect_refused(run_idemctl({}), message);
   expect_refused(run_idemctl({"postgresql://u:secret@h/d"}), message);
 }
@@ -103,14 +104,33 @@ TEST(IdemctlCommandLine, SchemaPrintWritesTheSchemaUnderTheGivenNames) {
   const Ended by_default = run_idemctl({"schema", "print"});
   EXPECT_EQ(by_default.exit_code, 0);
   EXPECT_EQ(by_default.out, postgres::schema_sql());
-  const Ended named =
-      run_idemctl({"schema", "print", "--schema", "My \"own\"", "--record-table", "r", "--inbox-table", "i",
-                   "--version-guard-table", "g", "--version-table", "v", "--key-hash-function", "h"});
+  const Ended named = run_idemctl({"schema",
+                                   "print",
+                                   "--schema",
+                                   "My \"own\"",
+                                   "--record-table",
+                                   "r",
+                                   "--inbox-table",
+                                   "i",
+                                   "--version-guard-table",
+                                   "g",
+                                   "--outbox-table",
+                                   "o",
+                                   "--version-table",
+                                   "v",
+                                   "--key-hash-function",
+                                   "h",
+                                   "--downstream-key-function",
+                                   "d",
+                                   "--repair-table",
+                                   "q"});
   EXPECT_EQ(named.exit_code, 0);
-  EXPECT_EQ(named.out, postgres::schema_sql({"My \"own\"", "r", "i", "g", "v", "h"}));
+  EXPECT_EQ(named.out, postgres::schema_sql({"My \"own\"", "r", "i", "g", "o", "v", "h", "d", "q"}));
   EXPECT_THAT(named.out, HasSubstr(R"(CREATE TABLE "My ""own"""."r" ()"));
   EXPECT_THAT(named.out, HasSubstr(R"(CREATE TABLE "My ""own"""."i" ()"));
   EXPECT_THAT(named.out, HasSubstr(R"(CREATE TABLE "My ""own"""."g" ()"));
+  EXPECT_THAT(named.out, HasSubstr(R"(CREATE TABLE "My ""own"""."o" ()"));
+  EXPECT_THAT(named.out, HasSubstr(R"(CREATE TABLE "My ""own"""."q" ()"));
 }
 
 TEST(IdemctlCommandLine, SchemaPrintRefusesANameThatCannotBeOne) {

@@ -21,6 +21,13 @@ inline constexpr long most_kib = 512L * 1024;
 inline constexpr long most_kib = 128L * 1024;
 #endif
 
+/// How much more memory a run may have for whatever is more of the same. The sanitizers keep what was freed.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+inline constexpr long most_growth_kib = 512L * 1024;
+#else
+inline constexpr long most_growth_kib = 4L * 1024;
+#endif
+
 /// Where a run's standard input comes from, and where its standard output goes to.
 struct Streams {
   std::string in{};

@@ -10,10 +10,28 @@ class IdemctlSchemaApply : public ::testing::Test {
  protected:
   // Other names than the fixture's own tables have, in the fixture's schema, which it drops.
   [[nodiscard]] std::vector<std::string> apply() const {
-    return {"schema",          "apply",           "--database-url",        postgres_test::url_of_server(),
-            "--schema",        database.schema(), "--record-table",        "other",
-            "--inbox-table",   "other_inbox",     "--version-guard-table", "other_guard",
-            "--version-table", "other_version",   "--key-hash-function",   "other_hash"};
+    return {"schema",
+            "apply",
+            "--database-url",
+            postgres_test::url_of_server(),
+            "--schema",
+            database.schema(),
+            "--record-table",
+            "other",
+            "--inbox-table",
+            "other_inbox",
+            "--version-guard-table",
+            "other_guard",
+            "--outbox-table",
+            "other_outbox",
+            "--version-table",
+            "other_version",
+            "--key-hash-function",
+            "other_hash",
+            "--repair-table",
+            "other_repair",
+            "--downstream-key-function",
+            "other_key"};
   }
 
   postgres_test::TestDatabase database{};
@@ -22,21 +40,21 @@ class IdemctlSchemaApply : public ::testing::Test {
 TEST_F(IdemctlSchemaApply, InstallsTheSchemaOnceAndTellsWhatItFound) {
   const Ended first = run_idemctl(apply());
   EXPECT_EQ(first.exit_code, 0) << first.error;
-  EXPECT_EQ(first.out, "found none: installed version 2\n");
-  for (const char* table : {"other", "other_inbox", "other_guard"}) {
+  EXPECT_EQ(first.out, "found none: installed version 4\n");
+  for (const char* table : {"other", "other_inbox", "other_guard", "other_outbox", "other_repair"}) {
     EXPECT_EQ(database.number("SELECT count(*) FROM \"" + database.schema() + "\"." + table), 0);
   }
 
   const Ended second = run_idemctl(apply());
   EXPECT_EQ(second.exit_code, 0) << second.error;
-  EXPECT_EQ(second.out, "found version 2: nothing to do\n");
+  EXPECT_EQ(second.out, "found version 4: nothing to do\n");
 }
 
 TEST_F(IdemctlSchemaApply, RefusesANewerSchemaAndLeavesIt) {
   ASSERT_EQ(run_idemctl(apply()).exit_code, 0);
   database.execute("INSERT INTO \"" + database.schema() + "\".other_version (version) VALUES (99)");
   expect_refused(run_idemctl(apply()),
-                 "idem's schema is version 99, newer than this library's 2: link a newer idem");
+                 "idem's schema is version 99, newer than this library's 4: link a newer idem");
 }
 
 TEST_F(IdemctlSchemaApply, InstallsNothingWhereItFails) {

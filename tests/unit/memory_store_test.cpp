@@ -212,7 +212,7 @@ TEST_F(MemoryStore, RaceOf64ThreadsHasOneEffectAKey) {
   constexpr int keys = 20;
   std::atomic<int> runs{0};
   TransactOptions quick;
-  quick.pause = [](std::chrono::milliseconds) {};
+  quick.retry.pause = [](std::chrono::milliseconds) {};
   const auto thrown = testing::race_errors(64, [&](std::size_t index) {
     for (int i = 0; i < keys; ++i) {
       const std::string id = "k" + std::to_string((i + static_cast<int>(index) % 3) % keys);
@@ -259,7 +259,7 @@ TEST(MemoryBackend, SaysWhatAnExceptionMeans) {
   EXPECT_EQ(failure_of(AlreadySettled{"x"}), Failure::definite);
   EXPECT_EQ(failure_of(InvalidArgument{"x"}), Failure::definite);
   EXPECT_EQ(failure_of(TransactionClosed{"x"}), Failure::definite);
-  EXPECT_EQ(failure_of(CommitLost{"x"}), Failure::unknown);
+  EXPECT_EQ(failure_of(CommitLost{"x"}), Failure::lost);
   EXPECT_EQ(failure_of(std::runtime_error{"x"}), Failure::unknown);
   EXPECT_EQ(failure_of(1), Failure::unknown);
 }

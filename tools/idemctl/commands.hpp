@@ -5,6 +5,8 @@
 #include <span>
 #include <string>
 
+#include "spool.hpp"
+
 namespace idemctl {
 
 using Words = std::span<char* const>;
@@ -14,6 +16,7 @@ struct Answer {
   std::string out;  ///< Goes to standard output.
   int exit_code = 0;
   std::string note{};  ///< A line for standard error, after that; empty for none.
+  Spool first{};       ///< Goes to standard output before `out`.
 };
 
 std::string canonicalize(Words words);
@@ -24,6 +27,7 @@ std::string show(Words words);
 Answer list(Words words);
 Answer resolve(Words words);
 Answer purge(Words words);
+Answer reconcile(Words words);
 std::string inbox_show(Words words);
 
 }  // namespace idemctl

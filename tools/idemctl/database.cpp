@@ -53,7 +53,10 @@ idem::postgres::Names names_in(const Arguments& arguments) {
   names.record = arguments.one("record-table").value_or(names.record);
   names.inbox = arguments.one("inbox-table").value_or(names.inbox);
   names.version_guard = arguments.one("version-guard-table").value_or(names.version_guard);
+  names.outbox = arguments.one("outbox-table").value_or(names.outbox);
   names.schema_version = arguments.one("version-table").value_or(names.schema_version);
+  names.repair = arguments.one("repair-table").value_or(names.repair);
+  names.downstream_key = arguments.one("downstream-key-function").value_or(names.downstream_key);
   names.key_hash = arguments.one("key-hash-function").value_or(names.key_hash);
   return names;
 }
@@ -63,6 +66,8 @@ void with_connection(const std::string& url, const std::function<void(pqxx::conn
   try {
     work(*connection);
   } catch (const idem::Error&) {
+    throw;
+  } catch (const Failure&) {
     throw;
   } catch (const NotFound&) {
     throw;

@@ -11,11 +11,11 @@
 namespace idemctl {
 
 /// The table names that were asked for, by the options `schema`, `record-table`, `inbox-table`,
-/// `version-guard-table`, `version-table` and `key-hash-function`.
+/// `version-guard-table`, `outbox-table`, `version-table`, `repair-table`, `key-hash-function` and `downstream-key-function`.
 [[nodiscard]] idem::postgres::Names names_in(const Arguments& arguments);
 
 /// Calls `work` with a connection to `url`. Throws Failure with a reason that holds nothing of the URL, which
-/// may hold a password, and nothing of a statement.
+/// may hold a password, and nothing of a statement. Failure and NotFound of `work` are passed on.
 void with_connection(const std::string& url, const std::function<void(pqxx::connection&)>& work);
 
 }  // namespace idemctl

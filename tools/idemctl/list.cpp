@@ -76,11 +76,6 @@ std::string readable(std::chrono::microseconds age) {
   return std::to_string(seconds) + 's';
 }
 
-std::size_t characters_in(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-}
-
 std::string table(const std::vector<RecordSummary>& records) {
   using Row = std::array<std::string, 5>;
   std::vector<Row> rows{{"STATE", "AGE", "PRINCIPAL", "OPERATION", "KEY"}};

@@ -56,14 +56,27 @@ idemctl purge --database-url URL --older-than DURATION [--batch N] [--yes] [--sc
     says how many rows of each it would delete at this moment and changes nothing: exit code 3; for that it reads both
     tables. Safe to repeat, to break off, and to run several at once.
 
+idemctl reconcile --database-url URL --settlement FILE --downstream NAME [--from T] [--until T]
+                  [--effects VIEW [--effects-schema NAME]] [--closed] [--queue [--who W] [--yes]] [--json]
+                  [--schema NAME] [--record-table NAME] [--repair-table NAME] [--downstream-key-function NAME]
+    Compares what a downstream says that it did with the records that name it: one line for each finding that is not a
+    match, and the counts; with --json one JSON object a line, the last of which has the counts. FILE is CSV as RFC 4180
+    has it; its first line names the columns downstream_key, outcome (charged or declined), amount (minor units), reference
+    and, if it is there, at (a time), in any order. Records that no entry names are told where they were created at or
+    after --from and before --until; T is a time as RFC 3339 has it. VIEW says what you think you charged, by
+    downstream_key, amount and reference, which are then compared too.
+    --queue queues the repairs of UNKNOWN records that the settlement tells of; with --closed also of those that it does
+    not name: only where nothing is added to it any more and it holds every call of that period. Without --yes it says how
+    many it would queue and changes nothing: exit code 3. Safe to repeat. Neither records nor business rows are touched.
+
 idemctl inbox show --database-url URL --consumer C --source S --event ID [--schema NAME] [--inbox-table NAME]
     When this consumer received that event, and until when that is remembered. Reads only. Exit code 1 where it has not
     seen it.
 
-NAMES: --schema NAME --record-table NAME --inbox-table NAME --version-guard-table NAME --version-table NAME
-       --key-hash-function NAME
+NAMES: --schema NAME --record-table NAME --inbox-table NAME --version-guard-table NAME --outbox-table NAME
+       --version-table NAME --repair-table NAME --key-hash-function NAME --downstream-key-function NAME
     Where the names are not the defaults: the search path's schema, idem_record, idem_inbox, idem_version_guard,
-    idem_schema_version, idem_key_hash.
+    idem_outbox, idem_schema_version, idem_repair, idem_key_hash, idem_downstream_key.
 
 URL is postgresql://USER@HOST:PORT/DATABASE. Other users of the machine can see it: leave the password to PGPASSWORD or
 to ~/.pgpass.
@@ -96,17 +109,19 @@ Answer answer(Words words) {
   if (is(0, "list")) return list(words.subspan(1));
   if (is(0, "resolve")) return resolve(words.subspan(1));
   if (is(0, "purge")) return purge(words.subspan(1));
+  if (is(0, "reconcile")) return reconcile(words.subspan(1));
   if (is(0, "inbox") && is(1, "show")) return {inbox_show(words.subspan(2))};
   if (is(0, "inbox")) throw Failure{"after inbox comes show; see idemctl --help"};
   throw Failure{
-      "the first word must be canonicalize, fingerprint, schema, show, list, resolve, purge or inbox; see "
-      "idemctl --help"};
+      "the first word must be canonicalize, fingerprint, schema, show, list, resolve, purge, reconcile or "
+      "inbox; "
+      "see idemctl --help"};
 }
 
 int run(Words words) noexcept {
   try {
-    const Answer done = answer(words);
-    write_output(done.out);
+    Answer done = answer(words);
+    write_output(done.first, done.out);
     if (!done.note.empty()) write_error(done.note);
     return done.exit_code;
   } catch (const NotFound& failure) {

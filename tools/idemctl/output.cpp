@@ -23,10 +23,12 @@ bool write_all(int file, std::string_view text) noexcept {
 
 }  // namespace
 
-void write_output(std::string_view text) {
-  if (!write_all(STDOUT_FILENO, text) || ::close(STDOUT_FILENO) != 0) {
-    throw Failure{"standard output cannot be written: " + std::generic_category().message(errno)};
-  }
+void write_output(Spool& first, std::string_view text) {
+  const auto check = [](bool done) {
+    if (!done) throw Failure{"standard output cannot be written: " + std::generic_category().message(errno)};
+  };
+  first.read([&](std::string_view piece) { check(write_all(STDOUT_FILENO, piece)); });
+  check(write_all(STDOUT_FILENO, text) && ::close(STDOUT_FILENO) == 0);
 }
 
 void write_error(std::string_view message) noexcept {

@@ -12,7 +12,10 @@ std::string schema_print(Words words) {
                              {"record-table"},
                              {"inbox-table"},
                              {"version-guard-table"},
+                             {"outbox-table"},
                              {"version-table"},
+                             {"repair-table"},
+                             {"downstream-key-function"},
                              {"key-hash-function"}}};
   return idem::postgres::schema_sql(names_in(arguments));
 }
@@ -24,7 +27,10 @@ std::string schema_apply(Words words) {
                              {"record-table"},
                              {"inbox-table"},
                              {"version-guard-table"},
+                             {"outbox-table"},
                              {"version-table"},
+                             {"repair-table"},
+                             {"downstream-key-function"},
                              {"key-hash-function"}}};
   const auto names = names_in(arguments);
   int found = 0;

@@ -69,6 +69,11 @@ std::string printable(idem::TimePoint time) {
          padded(clock.subseconds().count(), 6) + 'Z';
 }
 
+std::size_t characters_in(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
 std::string_view name_of(idem::State state) {
   switch (state) {
     case idem::State::in_progress:

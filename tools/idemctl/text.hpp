@@ -18,6 +18,9 @@ namespace idemctl {
 /// A time in UTC, to the microsecond: 2026-01-31T12:00:00.000000Z.
 [[nodiscard]] std::string printable(idem::TimePoint time);
 
+/// How many characters of UTF-8, which are as many columns of a terminal for most scripts.
+[[nodiscard]] std::size_t characters_in(std::string_view text);
+
 /// A state's name in the documents: IN_PROGRESS.
 [[nodiscard]] std::string_view name_of(idem::State state);
 

@@ -2,15 +2,15 @@
 #pragma once
 
 #include "../postgres_repository.hpp"
-#include "../session.hpp"
 #include "report.hpp"
+#include "session.hpp"
 
 namespace payments::demo {
 
 /// Counts from now on.
 class Change {
  public:
-  explicit Change(Session& session) : session_{session}, before_{now()} {}
+  explicit Change(examples::Session& session) : session_{session}, before_{now()} {}
 
   /// One row of the report for each table: `right` charges, seats and receipts are new, and no decline.
   void show(Report& report, int right) const {
@@ -24,7 +24,7 @@ class Change {
  private:
   [[nodiscard]] Summary now() const { return read_summary(*session_.begin()); }
 
-  Session& session_;
+  examples::Session& session_;
   Summary before_;
 };
 

@@ -85,7 +85,7 @@ using Service = PaymentService<idem::postgres::Backend, PostgresRepository>;
 [[noreturn]] void run_doomed(const std::string& database_url, const Service& service,
                              const PaymentRequest& request, const Pipe& reached, Pipe& leash) {
   try {
-    Session session{database_url};
+    examples::Session session{database_url};
     {
       const auto tx = session.begin();
       tx->exec(std::string{take_life_line});
@@ -113,7 +113,7 @@ void crash(Report& report, const std::string& database_url) {
   if (child == 0) run_doomed(database_url, service, request, reached, leash);
   const bool at_the_commit = reached.wait_for_signal();
 
-  Session session{database_url};
+  examples::Session session{database_url};
   const auto ask = [&] { return answer_to(service.pay([&] { return session.begin(); }, request)); };
   const Change change{session};
   const int told = at_the_commit ? ask().response.status : 0;

@@ -45,7 +45,7 @@ void double_click(Report& report, const std::string& database_url) {
   const PaymentService service{backend, repository};
   const PaymentRequest request = RequestLineReader{}.read(request_line);
 
-  std::vector<Session> sessions;
+  std::vector<examples::Session> sessions;
   for (std::size_t i = 0; i < threads; ++i) sessions.emplace_back(database_url);
   const Change change{sessions.front()};
   std::vector<Answer> answers(threads);

@@ -1,5 +1,5 @@
 // payments_demo --database-url URL --requests FILE.jsonl: shows on an empty database that a batch with duplicates, a
-// double click, a crash and redelivered events each have their effect once. Exit status: 0 when every number is right,
+// double click, a crash, redelivered events and a lost approval each have their effect once. Exit status: 0 when every number is right,
 // 1 when one is wrong or the database failed, 2 for bad usage.
 #include <cstddef>
 #include <exception>
@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
     payments::demo::double_click(report, words[2]);
     payments::demo::crash(report, words[2]);
     payments::demo::redelivery(report, words[2]);
+    payments::demo::lost_approval(report, words[2]);
   } catch (const std::exception& failure) {
     std::cerr << "payments_demo: " << failure.what() << '\n';
     return 1;

@@ -40,7 +40,7 @@ std::vector<idem::Delivery> deliver_at_once(const std::string& database_url, con
   const idem::postgres::Backend backend;
   PostgresRepository repository;
   const PaymentService service{backend, repository};
-  std::vector<Session> sessions;
+  std::vector<examples::Session> sessions;
   for (std::size_t i = 0; i < threads; ++i) sessions.emplace_back(database_url);
   std::vector<idem::Delivery> deliveries(threads);
   idem::testing::race(threads, [&](std::size_t i) {
@@ -62,7 +62,7 @@ PaymentAuthorized event_of(const std::string& database_url, const std::string& r
   const idem::postgres::Backend backend;
   PostgresRepository repository;
   const PaymentService service{backend, repository};
-  Session session{database_url};
+  examples::Session session{database_url};
   const PaymentRequest request = RequestLineReader{}.read(request_line);
   return event_to_redeliver(request, answer_to(service.pay([&] { return session.begin(); }, request)))
       .value();
@@ -72,7 +72,7 @@ PaymentAuthorized event_of(const std::string& database_url, const std::string& r
 
 void redelivery(Report& report, const std::string& database_url) {
   report.heading("4. Redelivery: the event of one payment comes again and again");
-  Session session{database_url};
+  examples::Session session{database_url};
   const Change change{session};
   struct Step {
     std::string_view what;

@@ -1,4 +1,4 @@
-// The four scenes of the demo. Each throws what the database throws.
+// The five scenes of the demo. Each throws what the database throws.
 #pragma once
 
 #include <string>
@@ -20,5 +20,9 @@ void crash(Report& report, const std::string& database_url);
 
 /// One payment's event is delivered many times, under its own id and under new ones.
 void redelivery(Report& report, const std::string& database_url);
+
+/// The acquirer has approved a charge, and the process that asked is killed before it can write that down; then the client
+/// retries. Says that it is left out where there is no HTTP library. To be called while no other thread runs, as it forks.
+void lost_approval(Report& report, const std::string& database_url);
 
 }  // namespace payments::demo

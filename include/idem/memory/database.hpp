@@ -4,10 +4,13 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
+#include <vector>
 
 #include "idem/clock.hpp"
+#include "idem/lapsed.hpp"
 #include "idem/memory/inbox_store.hpp"
 #include "idem/memory/lost_commit.hpp"
+#include "idem/memory/outbox_store.hpp"
 #include "idem/memory/store.hpp"
 #include "idem/memory/transaction.hpp"
 #include "idem/retention.hpp"
@@ -46,6 +49,12 @@ class Database {
   /// The events that consumers have seen, as `tx` sees and changes them. Throws as store().
   [[nodiscard]] InboxStore inbox_store(TransactionBase& tx) const;
 
+  /// The outbox, as `tx` appends to it. Throws as store().
+  [[nodiscard]] OutboxStore outbox_store(TransactionBase& tx) const;
+
+  /// The events in the outbox that `tx` sees, in the order of their sequence. Throws as store().
+  [[nodiscard]] std::vector<OutboxEvent> outbox_events(TransactionBase& tx) const;
+
   /// Makes sure that nothing of `tx` can commit; of a subtransaction, that it must be rolled back. One that is over is
   /// left alone.
   void make_uncommittable(TransactionBase& tx) const noexcept;
@@ -53,12 +62,15 @@ class Database {
   /// Does nothing: commit() says where it cannot be done.
   void check_committable(TransactionBase& /*tx*/) const noexcept {}
 
+  /// A page of the lapsed records, as `tx` sees them: what Sweep works on. Changes and locks nothing.
+  [[nodiscard]] LapsedPage lapsed_records(TransactionBase& tx, const LapsedFilter& filter) const;
+
   /// One transaction's share of purge_records() and purge_inbox(), over everything at once. Rolled back with `tx`.
   PurgedBatch purge_records(TransactionBase& tx, const PurgeBatch& batch) const;
   PurgedBatch purge_inbox(TransactionBase& tx, const PurgeBatch& batch) const;
 
   /// What an exception says of the transaction it came from: TransactionConflict is transient, another
-  /// idem::Error definite, anything else (CommitLost too) unknown.
+  /// idem::Error definite, CommitLost lost, anything else unknown.
   [[nodiscard]] Failure failure_of(const std::exception_ptr& error) const noexcept;
 
   /// Loses the answer of the next COMMIT that would have succeeded: it throws CommitLost.

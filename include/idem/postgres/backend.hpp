@@ -5,9 +5,11 @@
 #include <exception>
 #include <memory>
 
+#include "idem/lapsed.hpp"
 #include "idem/observer.hpp"
 #include "idem/postgres/inbox_store.hpp"
 #include "idem/postgres/names.hpp"
+#include "idem/postgres/outbox_store.hpp"
 #include "idem/postgres/store.hpp"
 #include "idem/retention.hpp"
 #include "idem/transact.hpp"
@@ -33,6 +35,8 @@ struct BackendOptions {
   Gate gate = Gate::advisory_lock;
   /// A response over this many bytes (headers and body) is refused by complete() and fail(). Default 16 MiB.
   std::size_t max_response_bytes = std::size_t{16} << 20;
+  /// An outbox message over this many bytes (headers and payload) is refused by append(). Default 1 MiB.
+  std::size_t max_event_bytes = std::size_t{1} << 20;
   /// Sees every call; may be empty.
   std::shared_ptr<Observer> observer{};
 };
@@ -44,11 +48,17 @@ class Backend {
   /// Throws InvalidArgument for a name that cannot be one.
   explicit Backend(BackendOptions options = {});
 
+  /// The names that it was made with. Valid while it lives.
+  [[nodiscard]] const Names& names() const noexcept;
+
   /// One transaction's view of the records. `tx` must outlive it. Sends nothing.
   [[nodiscard]] Store store(pqxx::dbtransaction& tx) const;
 
   /// One transaction's view of the events that consumers have seen. `tx` must outlive it. Sends nothing.
   [[nodiscard]] InboxStore inbox_store(pqxx::dbtransaction& tx) const;
+
+  /// The outbox, as `tx` appends to it. `tx` must outlive it. Sends nothing.
+  [[nodiscard]] OutboxStore outbox_store(pqxx::dbtransaction& tx) const;
 
   /// Makes sure that nothing of `tx` can commit; of a subtransaction, that it must be rolled back. Sends a statement that
   /// fails. A transaction that is over is left alone.
@@ -57,6 +67,9 @@ class Backend {
   /// Throws TransactionClosed where an error that somebody swallowed has aborted `tx`, if its commit() would not say
   /// so. Sends a statement on libpqxx 7 and later.
   void check_committable(pqxx::dbtransaction& tx) const;
+
+  /// A page of the lapsed records, as `tx` sees them: what Sweep works on. Changes and locks nothing.
+  [[nodiscard]] LapsedPage lapsed_records(pqxx::dbtransaction& tx, const LapsedFilter& filter) const;
 
   /// One transaction's share of purge_records() and purge_inbox(); a place is a block of the table. Rolled back with
   /// `tx`.

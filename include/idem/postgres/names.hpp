@@ -5,7 +5,7 @@
 
 namespace idem::inline v0::postgres {
 
-/// The names of idem's tables and function. Each is 1 to 63 bytes without control characters or "$idem", taken
+/// The names of idem's tables and functions. Each is 1 to 63 bytes without control characters or "$idem", taken
 /// literally (it is quoted, so its case counts); otherwise InvalidArgument.
 struct Names {
   /// The schema that holds them; empty for the search path's own.
@@ -13,8 +13,11 @@ struct Names {
   std::string record = "idem_record";
   std::string inbox = "idem_inbox";
   std::string version_guard = "idem_version_guard";
+  std::string outbox = "idem_outbox";
   std::string schema_version = "idem_schema_version";
   std::string key_hash = "idem_key_hash";
+  std::string downstream_key = "idem_downstream_key";
+  std::string repair = "idem_repair";
 
   friend bool operator==(const Names&, const Names&) = default;
 };

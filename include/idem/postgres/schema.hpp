@@ -12,7 +12,7 @@ class dbtransaction;
 namespace idem::inline v0::postgres {
 
 /// The schema version that this library reads and writes.
-inline constexpr int schema_version = 2;
+inline constexpr int schema_version = 4;
 
 /// The DDL of every version after `from_version` (0: all of it) as one SQL script, under `names`.
 /// Throws InvalidArgument for a name that cannot be one, or a version that this library does not know.
@@ -22,7 +22,8 @@ inline constexpr int schema_version = 2;
 /// installed. Returns the version that it found: `schema_version` where there was nothing to do, 0 in an empty database.
 ///
 /// Safe to repeat, and to run from several processes at once: one waits for the other. Each record table has an inbox,
-/// a version guard and a version table of its own. Throws StoredDataError where a newer library's schema is installed
+/// a version guard, an outbox, repairs and a version table of its own. Throws StoredDataError where a newer library's schema
+/// is installed
 /// or the version table speaks of a record table that is not there; TransactionConflict where another process installed
 /// it after this transaction's snapshot (under REPEATABLE READ and SERIALIZABLE), or one of the tables was made by
 /// something else; TransactionClosed outside an open transaction; and what the database throws.

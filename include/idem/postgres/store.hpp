@@ -29,6 +29,7 @@ class Store final : public IdempotencyStore {
                          const ReserveOptions& options) override;
   TimePoint do_settle(const Lease& lease, State state, const Response& response) override;
   void do_mark_unknown(const Lease& lease, const Response& response) override;
+  void do_hold(const Lease& lease) override;
   void do_mark_sent(const Lease& lease) override;
   TimePoint do_renew(const Lease& held, std::chrono::milliseconds lease) override;
   void do_lapse(const Lease& lease) override;

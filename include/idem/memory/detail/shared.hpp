@@ -15,6 +15,7 @@
 #include "idem/memory/detail/rows.hpp"
 #include "idem/memory/detail/work.hpp"
 #include "idem/memory/lost_commit.hpp"
+#include "idem/outbox_store.hpp"
 #include "idem/record.hpp"
 
 namespace idem::inline v0::memory::detail {
@@ -51,6 +52,8 @@ struct Shared {
   Rows<Key, StoredRecord> records;
   Rows<SeenEvent, Receipt> inbox;
   Rows<GuardedEntity, std::int64_t> versions;
+  Rows<std::int64_t, OutboxEvent> outbox;  // by sequence
+  std::int64_t last_sequence = 0;
   std::int64_t last_fence = 0;  // fences grow also while a test's clock stands still
   std::uint64_t last_work = 0;
   std::vector<Work*> waiting;

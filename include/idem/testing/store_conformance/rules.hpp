@@ -157,7 +157,8 @@ TYPED_TEST_P(StoreConformance, Rule1OnlySettlingActsOnAnUnknownRecord) {
   this->mark_unknown(lease);
   const Record before = this->record(this->key());
   for (const auto& write : this->writes()) {
-    if (std::string_view{write.name} == "complete" || std::string_view{write.name} == "fail") continue;
+    const std::string_view name = write.name;
+    if (name == "complete" || name == "fail" || name == "hold") continue;
     SCOPED_TRACE(write.name);
     this->template expect_lost_and_nothing_committed<LeaseLost>(
         [&](IdempotencyStore& store) { write(store, lease); });
@@ -301,6 +302,37 @@ TYPED_TEST_P(StoreConformance, Rule1ASettlingThatWaitedForARollbackSettles) {
   EXPECT_EQ(this->record(this->key()).state, State::failed);
 }
 
+TYPED_TEST_P(StoreConformance, Rule1HoldChangesNothingAndKeepsOthersFromTheRecord) {
+  const Lease lease = this->acquire(this->key(), this->resumable());
+  this->advance(this->lease_time + std::chrono::minutes{1});
+  const Record before = this->record(this->key());
+  auto holding = this->begin();
+  holding.store().hold(lease);
+  this->expect_same(before, holding.store().find(this->key()).value());
+  // The lease has lapsed, but who holds the record is not taken over.
+  expect<InProgress>(this->reserve(this->key(), this->request(), this->resumable()));
+  auto rival = std::async(std::launch::async, [&] { this->fail(lease); });
+  EXPECT_EQ(rival.wait_for(std::chrono::milliseconds{100}), std::future_status::timeout);
+  holding.store().complete(lease, this->answer());
+  holding.commit();
+  EXPECT_THROW(rival.get(), AlreadySettled);
+  EXPECT_EQ(this->record(this->key()).state, State::completed);
+}
+
+TYPED_TEST_P(StoreConformance, Rule1HoldOfASettledRecordIsAlreadySettledAndCommitsNothing) {
+  const Lease lease = this->acquire(this->key());
+  this->complete(lease);
+  this->template expect_lost_and_nothing_committed<AlreadySettled>(
+      [&](IdempotencyStore& store) { store.hold(lease); });
+}
+
+TYPED_TEST_P(StoreConformance, Rule1HoldOfAnUnknownRecordOfItsOwnLeavesItUnknown) {
+  const Lease lease = this->acquire(this->key());
+  this->mark_unknown(lease);
+  this->in_transaction([&](IdempotencyStore& store) { store.hold(lease); });
+  EXPECT_EQ(this->record(this->key()).state, State::unknown);
+}
+
 // ---- 2: the slow worker knows the truth
 
 TYPED_TEST_P(StoreConformance, Rule2CompleteSettlesAnUnknownRecordOfItsOwn) {
@@ -385,10 +417,13 @@ TYPED_TEST_P(StoreConformance, Rule3TurnsUnknownAfterTheWindowLessTheMargin) {
 TYPED_TEST_P(StoreConformance, Rule3NeitherATakeoverNorARenewalExtendsTheWindow) {
   const Lease first = this->acquire(this->key(), this->resumable());
   const Record before = this->record(this->key());
+  EXPECT_EQ(first.window_until, before.window_until);
   this->in_transaction([&](IdempotencyStore& store) { (void)store.renew(first, std::chrono::hours{20}); });
   EXPECT_EQ(this->record(this->key()).window_until, before.window_until);
   this->advance(std::chrono::hours{21});
-  expect_acquired(this->reserve(this->key(), this->request(), this->resumable()), How::took_over);
+  const Acquired later =
+      expect_acquired(this->reserve(this->key(), this->request(), this->resumable()), How::took_over);
+  EXPECT_EQ(later.lease.window_until, this->record(this->key()).window_until);
   this->advance(std::chrono::hours{4});
   expect<Unknown>(this->reserve(this->key(), this->request(), this->resumable()));
   EXPECT_EQ(this->record(this->key()).state, State::unknown);

@@ -184,14 +184,34 @@ TYPED_TEST_P(StoreConformance, RowInProgressLapsedAskerDoesNotResumeWithOtherFin
 TYPED_TEST_P(StoreConformance, RowInProgressLapsedNotResumableTurnsUnknown) {
   const Lease first = this->acquire(this->key());
   this->advance(this->lease_time + std::chrono::minutes{1});
-  EXPECT_EQ(expect<Unknown>(this->reserve(this->key())).response, std::nullopt);
+  const Unknown turned = expect<Unknown>(this->reserve(this->key()));
+  EXPECT_EQ(turned.response, std::nullopt);
+  ASSERT_TRUE(turned.turned);
+  EXPECT_EQ(turned.turned->holder, first.holder);
+  EXPECT_EQ(turned.turned->generation, first.generation);
   const Record after = this->record(this->key());
   EXPECT_EQ(after.state, State::unknown);
   EXPECT_EQ(after.holder, first.holder);
   EXPECT_EQ(after.expires_at, std::nullopt);
   EXPECT_EQ(after.response, std::nullopt);
-  // Whoever asks and however.
-  expect<Unknown>(this->reserve(this->key(), this->request(), this->resumable()));
+  // Whoever asks and however; only the first one turned it.
+  EXPECT_FALSE(expect<Unknown>(this->reserve(this->key(), this->request(), this->resumable())).turned);
+}
+
+// Whoever turns a record UNKNOWN stores in the same transaction what duplicates are told.
+TYPED_TEST_P(StoreConformance, RowInProgressLapsedTurnedUnknownIsGivenItsResponseOnce) {
+  const Response told{202, {}, text_response(0, "ask again").body};
+  this->acquire(this->key());
+  this->advance(this->lease_time + std::chrono::minutes{1});
+  std::optional<Lease> turned;
+  this->in_transaction([&](IdempotencyStore& store) {
+    turned = expect<Unknown>(store.reserve(this->key(), this->request(), this->options())).turned;
+    store.mark_unknown(turned.value(), told);
+  });
+  EXPECT_EQ(expect<Unknown>(this->reserve(this->key())).response, told);
+  this->template expect_lost_and_nothing_committed<LeaseLost>(
+      [&](IdempotencyStore& store) { store.mark_unknown(turned.value(), this->answer()); });
+  EXPECT_EQ(this->record(this->key()).response, told);
 }
 
 TYPED_TEST_P(StoreConformance, RowInProgressLapsedNotResumableWithOtherFingerprintIsMismatch) {

@@ -195,6 +195,7 @@ class StoreConformance : public ::testing::Test {
         {"fail", [](IdempotencyStore& store, const Lease& lease) { store.fail(lease, answer()); }},
         {"mark_unknown",
          [](IdempotencyStore& store, const Lease& lease) { store.mark_unknown(lease, answer()); }},
+        {"hold", [](IdempotencyStore& store, const Lease& lease) { store.hold(lease); }},
         {"mark_sent", [](IdempotencyStore& store, const Lease& lease) { store.mark_sent(lease); }},
         {"renew", [](IdempotencyStore& store, const Lease& lease) { (void)store.renew(lease, lease_time); }},
         {"lapse", [](IdempotencyStore& store, const Lease& lease) { store.lapse(lease); }},

@@ -1,12 +1,14 @@
-#include "idem/transact.hpp"
+#include "idem/retry.hpp"
 
 #include <algorithm>
 #include <random>
 #include <thread>
 
+#include "idem/error.hpp"
+
 namespace idem::inline v0::detail {
 
-Retries::Retries(const TransactOptions& options) : options_{options}, bound_{options.first_pause} {
+Retries::Retries(const RetryOptions& options) : options_{options}, bound_{options.first_pause} {
   if (options.max_tries < 1) throw InvalidArgument{"max_tries must be at least 1"};
   if (options.first_pause < std::chrono::milliseconds{0} || options.longest_pause < options.first_pause) {
     throw InvalidArgument{"first_pause must be at least 0 and not longer than longest_pause"};

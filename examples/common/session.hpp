@@ -5,7 +5,7 @@
 #include <pqxx/pqxx>
 #include <string>
 
-namespace payments {
+namespace examples {
 
 /// One connection, for one thread at a time.
 class Session {
@@ -21,4 +21,4 @@ class Session {
   std::unique_ptr<pqxx::connection> connection_;
 };
 
-}  // namespace payments
+}  // namespace examples

@@ -3,7 +3,7 @@
 #include <exception>
 #include <utility>
 
-namespace payments {
+namespace examples {
 namespace {
 
 std::unique_ptr<pqxx::connection> connect(const std::string& database_url) {
@@ -25,4 +25,4 @@ std::unique_ptr<pqxx::work> Session::begin() {
   return std::make_unique<pqxx::work>(*connection_);
 }
 
-}  // namespace payments
+}  // namespace examples

@@ -1,0 +1,31 @@
+// A company's HTTP side.
+#pragma once
+
+#include <httplib.h>
+
+#include <string>
+
+#include "book.hpp"
+
+namespace company {
+
+/// Answers until the process ends: there is no way to stop it, as what hangs is meant to.
+class Server {
+ public:
+  /// Both must outlive it.
+  Server(const Company& company, Book& book);
+
+  /// Listens; connections are taken from here on, and wait until serve() answers them. Port 0 takes a free one.
+  /// Returns the port. Throws std::runtime_error.
+  [[nodiscard]] int listen(const std::string& host, int port);
+
+  /// Answers. Returns only where it cannot go on.
+  void serve();
+
+ private:
+  Book& book_;
+  httplib::Server server_;
+  int listening_ = -1;
+};
+
+}  // namespace company

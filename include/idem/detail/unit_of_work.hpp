@@ -1,0 +1,36 @@
+// What the functions that begin and commit transactions themselves take from a caller's `begin()`.
+#pragma once
+
+namespace idem::inline v0::detail {
+
+template <class Unit>
+concept Dereferenceable = requires(Unit& unit) {
+  *unit;
+};
+template <class Unit>
+concept HasTransaction = requires(Unit& unit) {
+  unit.transaction();
+};
+
+// A unit of work is a transaction, a (smart) pointer to one, or an object with transaction() and commit().
+template <class Unit>
+auto& transaction_of(Unit& unit) {
+  if constexpr (HasTransaction<Unit>) {
+    return unit.transaction();
+  } else if constexpr (Dereferenceable<Unit>) {
+    return transaction_of(*unit);
+  } else {
+    return unit;
+  }
+}
+
+template <class Unit>
+void commit(Unit& unit) {
+  if constexpr (Dereferenceable<Unit>) {
+    commit(*unit);
+  } else {
+    unit.commit();
+  }
+}
+
+}  // namespace idem::inline v0::detail

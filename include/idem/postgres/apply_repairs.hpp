@@ -1,0 +1,95 @@
+// Carries out the queued repairs of one operation.
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "idem/apply_repair.hpp"
+#include "idem/detail/unit_of_work.hpp"
+#include "idem/postgres/backend.hpp"
+#include "idem/postgres/repair.hpp"
+#include "idem/retry.hpp"
+
+namespace idem::inline v0::postgres {
+
+/// Whose repairs are applied, and whom that is told to.
+struct RepairOptions {
+  /// The operation's name, as it is in the records' keys.
+  std::string operation;
+  /// At most so many in one pass, the first queued first: 1 to 1,000,000.
+  std::size_t limit = 1000;
+  RetryOptions retry{};
+  /// Told of each repair that an exception left as it was; for logs.
+  std::function<void(const Repair&, const std::exception_ptr&)> on_error{};
+};
+
+/// What one pass came to.
+struct RepairPass {
+  std::size_t queued = 0;  ///< Repairs found in the queue.
+  std::size_t applied = 0;
+  std::size_t settled_already = 0;  ///< Done, as somebody else had settled the record.
+  std::size_t left = 0;             ///< recover() gave no operation, or another worker has it.
+  std::size_t failed = 0;           ///< Those that an exception left in the queue, TooEarly among them.
+};
+
+/// Goes once over the queued repairs of one operation, each in a transaction of its own: apply_repair() and, in the same
+/// transaction, its mark in the queue. Several passes may run side by side; one repair that fails holds up no other, and a
+/// pass that dies leaves the rest in the queue. What a lost COMMIT did, the next pass finds out by the repair's own key.
+///
+/// `begin` as transact() takes it, `recover` as Sweep. Throws InvalidArgument for the limit or the name, and what the
+/// database throws while the queue is listed.
+template <class Begin, class Recover>
+RepairPass apply_repairs(const Backend& backend, Begin&& begin, Recover&& recover,
+                         const RepairOptions& options) {
+  const auto listed = [&] {
+    auto unit = begin();
+    return list_repairs(idem::detail::transaction_of(unit), backend.names(),
+                        {.operation = options.operation, .limit = options.limit});
+  };
+  const auto applied = [&](const Repair& repair) {
+    idem::detail::Retries retries{options.retry};
+    for (;;) {
+      try {
+        auto unit = begin();
+        auto& tx = idem::detail::transaction_of(unit);
+        if (!lock_repair(tx, backend.names(), repair.repair_key)) return Repaired::left;
+        const Repaired repaired = apply_repair(backend, tx, repair, recover);
+        if (repaired == Repaired::left) return repaired;
+        (void)finish_repair(tx, backend.names(), repair.repair_key, std::string{to_string(repaired)});
+        idem::detail::commit(unit);
+        return repaired;
+      } catch (...) {
+        const Failure failure = backend.failure_of(std::current_exception());
+        if (failure != Failure::transient && failure != Failure::lost) throw;
+        if (!retries.another()) throw;
+      }
+    }
+  };
+  RepairPass pass;
+  for (const Repair& repair : listed()) {
+    ++pass.queued;
+    try {
+      switch (applied(repair)) {
+        case Repaired::applied:
+        case Repaired::done_before:
+          ++pass.applied;
+          break;
+        case Repaired::settled_already:
+          ++pass.settled_already;
+          break;
+        case Repaired::left:
+          ++pass.left;
+          break;
+      }
+    } catch (...) {
+      ++pass.failed;
+      if (options.on_error) options.on_error(repair, std::current_exception());
+    }
+  }
+  return pass;
+}
+
+}  // namespace idem::inline v0::postgres

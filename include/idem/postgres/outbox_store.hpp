@@ -1,0 +1,28 @@
+// The outbox in one pqxx transaction.
+#pragma once
+
+#include <memory>
+
+#include "idem/outbox_store.hpp"
+
+namespace pqxx {
+class dbtransaction;
+}
+
+namespace idem::inline v0::postgres {
+
+struct Configuration;
+
+/// The outbox as one `pqxx` transaction appends to it; made by Backend::outbox_store. Otherwise as Store.
+class OutboxStore final : public idem::OutboxStore {
+ public:
+  OutboxStore(std::shared_ptr<const Configuration> configuration, pqxx::dbtransaction& tx);
+
+ private:
+  std::vector<Uuid> do_append(std::span<const OutboxMessage> messages) override;
+
+  std::shared_ptr<const Configuration> configuration_;
+  pqxx::dbtransaction* tx_;
+};
+
+}  // namespace idem::inline v0::postgres

@@ -1,0 +1,30 @@
+#include "idem/external_call.hpp"
+
+namespace idem::inline v0::detail {
+
+ReserveOptions call_reservation(const CallOptions& options, Downstream downstream) {
+  ReserveOptions reserve = options.reserve;
+  if (reserve.downstream || reserve.resumable || reserve.attempt) {
+    throw InvalidArgument{
+        "external_call: downstream and resumable are the operation's to say, and attempt the library's"};
+  }
+  reserve.downstream = std::move(downstream);
+  reserve.resumable = true;
+  if (reserve.call_deadline == std::chrono::milliseconds{0}) reserve.call_deadline = reserve.lease / 3;
+  if (reserve.call_deadline <= std::chrono::milliseconds{0}) {
+    throw InvalidArgument{"call_deadline must be more than 0, and the lease at least 3 ms"};
+  }
+  validate(reserve);
+  return reserve;
+}
+
+bool LeaseTime::may_send(const Lease& lease, const ReserveOptions& reserve) const {
+  const auto passed = Steady::now() - began_;
+  if (passed + reserve.call_deadline > reserve.lease) return false;
+  if (!lease.window_until) return true;
+  // The lease was counted from the moment that the window is compared with.
+  const auto window_left = *lease.window_until - (lease.lease_until - reserve.lease);
+  return passed < window_left - reserve.downstream->margin;
+}
+
+}  // namespace idem::inline v0::detail
