@@ -1,12 +1,25 @@
 #include "idem/retry.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <random>
 #include <thread>
 
 #include "idem/error.hpp"
 
 namespace idem::inline v0::detail {
+namespace {
+
+// Whatever ends the settling, a definite refusal or a pause that throws: it says nothing of a COMMIT that was lost before.
+[[noreturn]] void give_up(bool in_doubt) {
+  if (in_doubt) {
+    std::throw_with_nested(
+        CommitUnknown{"the COMMIT's answer was lost and is not settled; call again with this key"});
+  }
+  throw;
+}
+
+}  // namespace
 
 Retries::Retries(const RetryOptions& options) : options_{options}, bound_{options.first_pause} {
   if (options.max_tries < 1) throw InvalidArgument{"max_tries must be at least 1"};
@@ -15,7 +28,17 @@ Retries::Retries(const RetryOptions& options) : options_{options}, bound_{option
   }
 }
 
-bool Retries::another() {
+void Retries::another(bool allowed, bool in_doubt) {
+  bool again = false;
+  try {
+    again = allowed && wait();
+  } catch (...) {
+    give_up(in_doubt);
+  }
+  if (!again) give_up(in_doubt);
+}
+
+bool Retries::wait() {
   if (tries_ >= options_.max_tries) return false;
   ++tries_;
   // A random share of the bound, so that rivals that collided do not collide again in step.

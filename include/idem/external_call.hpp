@@ -332,20 +332,7 @@ class ExternalCalling {
         if (committing && failure != Failure::transient && failure != Failure::definite) in_doubt = true;
         const bool again = failure == Failure::transient || failure == Failure::lost ||
                            (failure == Failure::unknown && (committing || !begun));
-        const auto give_up = [&] {
-          if (in_doubt) {
-            std::throw_with_nested(
-                CommitUnknown{"the COMMIT's answer was lost and is not settled; call again with this key"});
-          }
-          throw;
-        };
-        bool another = false;
-        try {
-          another = again && retries.another();
-        } catch (...) {
-          give_up();
-        }
-        if (!another) give_up();
+        retries.another(again, in_doubt);
       }
     }
   }

@@ -32,10 +32,14 @@ namespace detail {
 class Retries {
  public:
   explicit Retries(const RetryOptions& options);
-  // Waits and says true, or says false where no try is left.
-  bool another();
+  // In a handler: waits and returns where the failure at hand allows another try and one is left. Otherwise throws it
+  // again; where a COMMIT of ours is in doubt, CommitUnknown with it nested.
+  void another(bool allowed, bool in_doubt);
 
  private:
+  // Waits and says true, or says false where no try is left.
+  bool wait();
+
   const RetryOptions& options_;
   int tries_ = 1;
   std::chrono::milliseconds bound_;

@@ -60,22 +60,7 @@ Result reserve_and_commit(const Backend& backend, Begin& begin, const Request& r
         }
       }
       const bool again = failure == Failure::transient || (not_known && in_doubt);
-      // Whatever ends the settling, a definite refusal or a pause that throws: it says nothing of the COMMIT that was
-      // lost before.
-      const auto give_up = [&] {
-        if (lost_here || (again && in_doubt)) {
-          std::throw_with_nested(
-              CommitUnknown{"the COMMIT's answer was lost and is not settled; call again with this key"});
-        }
-        throw;
-      };
-      bool another = false;
-      try {
-        another = again && retries.another();
-      } catch (...) {
-        give_up();
-      }
-      if (!another) give_up();
+      retries.another(again, lost_here || (again && in_doubt));
     }
   }
 }

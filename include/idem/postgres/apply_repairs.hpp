@@ -63,8 +63,7 @@ RepairPass apply_repairs(const Backend& backend, Begin&& begin, Recover&& recove
         return repaired;
       } catch (...) {
         const Failure failure = backend.failure_of(std::current_exception());
-        if (failure != Failure::transient && failure != Failure::lost) throw;
-        if (!retries.another()) throw;
+        retries.another(failure == Failure::transient || failure == Failure::lost, false);
       }
     }
   };
