@@ -42,13 +42,7 @@ class LossyUnit {
     if (losses_ != nullptr) --losses_->units;
   }
 
-  auto& transaction() {
-    if constexpr (requires { inner_.tx(); }) {
-      return inner_.tx();
-    } else {
-      return inner_;
-    }
-  }
+  auto& transaction() { return detail::transaction_of(inner_); }
   void commit() {
     const auto loss = losses_->next();
     if (loss == CommitsToLose::Loss::not_applied) {

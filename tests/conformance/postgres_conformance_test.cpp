@@ -10,7 +10,8 @@ namespace {
 
 struct Unit {
   explicit Unit(const TestDatabase& database)
-      : unit{database}, held{std::make_unique<postgres::Store>(database.backend().store(unit.tx()))} {}
+      : unit{database},
+        held{std::make_unique<postgres::Store>(database.backend().store(unit.transaction()))} {}
 
   IdempotencyStore& store() { return *held; }
   void commit() { unit.commit(); }

@@ -9,16 +9,6 @@
 namespace idem::conformance {
 namespace {
 
-class Unit {
- public:
-  explicit Unit(const postgres_test::TestDatabase& database) : unit_{database} {}
-  pqxx::dbtransaction& transaction() { return unit_.tx(); }
-  void commit() { unit_.commit(); }
-
- private:
-  postgres_test::TestUnit unit_;
-};
-
 class PostgresFixture {
  public:
   using Tx = pqxx::dbtransaction;
@@ -26,7 +16,7 @@ class PostgresFixture {
   PostgresFixture() { database_.execute("CREATE TABLE seat (id text NOT NULL)"); }
 
   const postgres::Backend& backend() const { return database_.backend(); }
-  Unit begin() { return Unit{database_}; }
+  postgres_test::TestUnit begin() { return postgres_test::TestUnit{database_}; }
   void enrol(Tx& tx, const std::string& id) {
     tx.exec("INSERT INTO \"" + database_.schema() + "\".seat VALUES (" + tx.quote(id) + ")");
   }

@@ -11,20 +11,10 @@
 namespace idem::conformance {
 namespace {
 
-class Unit {
- public:
-  explicit Unit(const postgres_test::TestDatabase& database) : unit_{database} {}
-  pqxx::dbtransaction& transaction() { return unit_.tx(); }
-  void commit() { unit_.commit(); }
-
- private:
-  postgres_test::TestUnit unit_;
-};
-
 class PostgresFixture {
  public:
   const postgres::Backend& backend() const { return database_.backend(); }
-  Unit begin() { return Unit{database_}; }
+  postgres_test::TestUnit begin() { return postgres_test::TestUnit{database_}; }
   std::vector<OutboxEvent> events() {
     const auto connection = database_.connect();
     pqxx::work tx{*connection};

@@ -21,16 +21,6 @@ namespace {
 using ::testing::ElementsAre;
 using testing::FakeAcquirer;
 
-class Unit {
- public:
-  explicit Unit(const TestDatabase& database) : unit_{database} {}
-  pqxx::dbtransaction& transaction() { return unit_.tx(); }
-  void commit() { unit_.commit(); }
-
- private:
-  TestUnit unit_;
-};
-
 class ApplyRepairs : public ::testing::Test {
  protected:
   // Charges a row whose state is what became of it.
@@ -66,7 +56,7 @@ class ApplyRepairs : public ::testing::Test {
   ApplyRepairs() { database.execute("CREATE TABLE payment (id text PRIMARY KEY, state text NOT NULL)"); }
 
   auto begin() {
-    return [this] { return Unit{database}; };
+    return [this] { return TestUnit{database}; };
   }
 
   // An UNKNOWN record, and what the settlement says of it, queued.

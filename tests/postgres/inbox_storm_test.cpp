@@ -65,7 +65,7 @@ TEST(InboxStorm, OfTwentyThousandEventsFourTimesEachIsAppliedOnce) {
         again = false;
         try {
           TestUnit unit{database};
-          const Delivery delivery = inbox.deliver(unit.tx(), event);
+          const Delivery delivery = inbox.deliver(unit.transaction(), event);
           unit.commit();
           ++(delivery == Delivery::applied ? applied : duplicates);
         } catch (const ConsumerFailure&) {

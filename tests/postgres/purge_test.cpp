@@ -12,16 +12,6 @@
 namespace idem::postgres_test {
 namespace {
 
-class Unit {
- public:
-  explicit Unit(const TestDatabase& database) : unit_{database} {}
-  pqxx::dbtransaction& transaction() { return unit_.tx(); }
-  void commit() { unit_.commit(); }
-
- private:
-  TestUnit unit_;
-};
-
 // Fault 89. The expired ones are even, the live ones odd, side by side on every page.
 TEST(Purge, TwoSideBySideLeaveEveryLiveRowAndDoNotDeadlock) {
   constexpr long long each = 20'000;
@@ -39,7 +29,7 @@ TEST(Purge, TwoSideBySideLeaveEveryLiveRowAndDoNotDeadlock) {
   std::atomic<std::size_t> purged{0};
   testing::race(2, [&](std::size_t) {
     const PurgeReport report =
-        purge_records(database.backend(), [&] { return Unit{database}; }, {.batch_rows = 200});
+        purge_records(database.backend(), [&] { return TestUnit{database}; }, {.batch_rows = 200});
     EXPECT_TRUE(report.finished);
     purged += report.rows;
   });
@@ -55,15 +45,17 @@ TEST(Purge, ARowInUseIsLeftAndNotWaitedFor) {
   const Fingerprint fingerprint = Fingerprinter{}({.operation = "op", .body = "{}"});
   {
     TestUnit unit{database};
-    auto store = database.backend().store(unit.tx());
+    auto store = database.backend().store(unit.transaction());
     store.complete(std::get<Acquired>(store.reserve(key, fingerprint)).lease, text_response(200, "old"));
     unit.commit();
   }
   database.advance(std::chrono::hours{73});
   TestUnit replacing{database};
-  auto store = database.backend().store(replacing.tx());
+  auto store = database.backend().store(replacing.transaction());
   const auto lease = std::get<Acquired>(store.reserve(key, fingerprint)).lease;
-  const auto purge = [&] { return purge_records(database.backend(), [&] { return Unit{database}; }).rows; };
+  const auto purge = [&] {
+    return purge_records(database.backend(), [&] { return TestUnit{database}; }).rows;
+  };
   EXPECT_EQ(purge(), 0U);
   store.complete(lease, text_response(200, "new"));
   replacing.commit();

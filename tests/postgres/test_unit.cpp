@@ -18,7 +18,7 @@ TestUnit::~TestUnit() {
   database_->give_back(std::move(connection_));
 }
 
-pqxx::dbtransaction& TestUnit::tx() {
+pqxx::dbtransaction& TestUnit::transaction() {
   if (sub_) return *sub_;
   return *work_;
 }

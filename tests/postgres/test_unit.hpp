@@ -19,7 +19,7 @@ class TestUnit {
   TestUnit& operator=(TestUnit&&) = delete;
   ~TestUnit();
 
-  [[nodiscard]] pqxx::dbtransaction& tx();
+  [[nodiscard]] pqxx::dbtransaction& transaction();
   /// Throws TransactionConflict where a race refuses it.
   void commit();
   void rollback();
