@@ -15,6 +15,7 @@
 #include "idem/fingerprint.hpp"
 #include "idem/outbox.hpp"
 #include "idem/postgres/backend.hpp"
+#include "idem/repair.hpp"
 
 namespace idem::fault_test {
 
@@ -124,6 +125,12 @@ class Charge {
                                  text_payload(charge_id)});
     Response response = charge_response(id, decision);
     return approved != nullptr ? completed(std::move(response)) : failed(std::move(response));
+  }
+
+  [[nodiscard]] static ChargeDecision answer_of(const Repair& repair) {
+    if (repair.as == RepairAs::charged) return payments::Approved{repair.entry->reference, {}};
+    if (repair.as == RepairAs::declined) return payments::Declined{repair.entry->reference, {}};
+    return NotCharged{};
   }
 
   Response unknown(pqxx::dbtransaction& tx, const CallContext& context) {

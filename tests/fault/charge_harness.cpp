@@ -4,9 +4,11 @@
 #include <stdexcept>
 
 #include "fault/charge_invariants.hpp"
-#include "idem/downstream_key.hpp"
 #include "idem/external_call.hpp"
-#include "idem/resolution.hpp"
+#include "idem/postgres/apply_repairs.hpp"
+#include "idem/postgres/reconcile.hpp"
+#include "idem/postgres/repair.hpp"
+#include "idem/reconcile.hpp"
 #include "idem/sweep.hpp"
 #include "rfc3339.hpp"
 
@@ -17,26 +19,18 @@ namespace {
 constexpr int most_tries = 2000;
 constexpr int most_errors = 10;
 
-// What a closed settlement says of the record. What it is matched by is the downstream key.
-ChargeDecision settled(const nlohmann::json& ledger, const Record& record) {
-  const std::string key = downstream_key(record.key, record.fingerprint);
+// The acquirer's ledger as its settlement.
+std::vector<SettlementEntry> settlement_of(const nlohmann::json& ledger) {
+  std::vector<SettlementEntry> entries;
   for (const nlohmann::json& entry : ledger) {
-    if (entry.at("key") != key) continue;
-    if (entry.at("outcome") != "approved") return payments::Declined{entry.at("charge_id"), entry.at("at")};
-    return payments::Approved{entry.at("charge_id"), entry.at("at")};
+    entries.push_back({.downstream_key = entry.at("key"),
+                       .outcome = entry.at("outcome") == "approved" ? SettlementOutcome::charged
+                                                                    : SettlementOutcome::declined,
+                       .amount = entry.at("amount_cents"),
+                       .reference = entry.at("charge_id"),
+                       .at = detail::parse_rfc3339(entry.at("at").get<std::string>())});
   }
-  return NotCharged{};
-}
-
-Resolution evidence(const ChargeDecision& decision) {
-  Resolution resolution{.who = "reconciliation", .why = "the acquirer's ledger"};
-  if (const auto* approved = std::get_if<payments::Approved>(&decision)) {
-    resolution.effect_at = detail::parse_rfc3339(approved->at);
-  } else {
-    resolution.no_effect =
-        std::holds_alternative<NotCharged>(decision) ? NoEffect::closed_settlement : NoEffect::stored_decline;
-  }
-  return resolution;
+  return entries;
 }
 
 }  // namespace
@@ -114,25 +108,41 @@ void ChargeHarness::sweep(const std::string& key) {
   throw std::runtime_error{key + ": the sweep comes to no end"};
 }
 
-// In one transaction: the operation's own finish(), with its business row and event, and the record.
+// As every day: what the settlement tells of is queued, and the service applies it.
 void ChargeHarness::reconcile(const std::string& key) {
   // A request that was sent may still arrive before that.
   database_.advance(charge_lease + charge_deadline);
-  const nlohmann::json ledger = process_.ledger();
-  Charge charge = this->charge();
-  auto unit = sessions_.begin()();
-  auto store = database_.backend().store(unit.transaction());
-  const Record record = store.find(charge_request(key).key).value();
-  const CallContext context{
-      {record.key, record.fingerprint, record.holder, record.generation, record.lease_until},
-      How::took_over,
-      downstream_key(record.key, record.fingerprint)};
-  const ChargeDecision found = settled(ledger, record);
-  store.hold(context.lease);
-  const Decision decision = charge.finish(unit.transaction(), context, found);
-  store.resolve(record.key, record.holder, decision.state(), decision.response(), evidence(found));
-  unit.commit();
-  ++(std::holds_alternative<NotCharged>(found) ? happened_.found_not_charged : happened_.found_charged);
+  const postgres::Names& names = database_.backend().names();
+  const std::vector<SettlementEntry> entries = settlement_of(process_.ledger());
+  bool found_charge = false;
+  {
+    auto unit = sessions_.begin()();
+    auto next = entries.begin();
+    (void)postgres::reconcile(
+        unit.transaction(), names, {.downstream = "acquirer"},
+        [&]() -> std::optional<SettlementEntry> {
+          if (next == entries.end()) return std::nullopt;
+          return *next++;
+        },
+        [&](const Finding& finding) {
+          if (!finding.ours || finding.ours->key != charge_request(key).key) return;
+          if (!postgres::queue_repair(unit.transaction(), names, finding, "reconciliation",
+                                      Settlement::closed))
+            throw std::runtime_error{key + ": it was queued before"};
+          found_charge = finding.entry.has_value();
+        });
+    unit.commit();
+  }
+  const postgres::RepairPass passed = postgres::apply_repairs(
+      database_.backend(), sessions_.begin(),
+      [this](pqxx::dbtransaction&, const LapsedRecord&) { return charge(); },
+      {.operation = std::string{charge_operation},
+       .on_error = [](const Repair&, const std::exception_ptr& error) { std::rethrow_exception(error); }});
+  if (passed.queued != 1 || passed.applied != 1) {
+    throw std::runtime_error{key + ": of " + std::to_string(passed.queued) + " repairs " +
+                             std::to_string(passed.applied) + " were applied"};
+  }
+  ++(found_charge ? happened_.found_charged : happened_.found_not_charged);
 }
 
 }  // namespace idem::fault_test
