@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <concepts>
+#include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -12,6 +13,7 @@
 #include "charge.hpp"
 #include "idem/external_call.hpp"
 #include "idem/outbox.hpp"
+#include "idem/repair.hpp"
 #include "idem/uuid.hpp"
 #include "payment.hpp"
 #include "payment_event.hpp"
@@ -78,7 +80,8 @@ auto& transaction_in(Unit& unit) {
 template <class Backend, class Begin, class Repository>
 class ChargeOperation {
  public:
-  /// `request` is null in a sweep, which starts no payment: all that an earlier attempt's call needs is in its row.
+  /// `request` is null in a sweep or a repair, which start no payment: all that an earlier attempt's call needs is in its
+  /// row.
   ChargeOperation(const Backend& backend, const Begin& begin, Repository& repository,
                   const Charging& charging, const PaymentRequest* request)
       : backend_{backend}, begin_{begin}, repository_{repository}, charging_{charging}, request_{request} {}
@@ -88,7 +91,7 @@ class ChargeOperation {
   template <class Tx>
   requires ChargeRepository<Repository, Tx>
   void prepare(Tx& tx, const idem::CallContext& context) {
-    if (request_ == nullptr) throw std::logic_error{"a sweep starts no payment"};
+    if (request_ == nullptr) throw std::logic_error{"only a request starts a payment"};
     const auto now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
     prepared_ = PendingCharge{.payment = {.id = idem::random_uuid_v7(now).to_string(),
                                           .principal = request_->command.key.principal,
@@ -119,10 +122,25 @@ class ChargeOperation {
     const Payment payment = repository_.decide(
         tx, context.downstream_key, approved ? PaymentState::authorized : PaymentState::declined,
         std::visit([](const auto& decided) { return decided.charge_id; }, answer));
+    if (settled_amount_ && *settled_amount_ != payment.order.amount_cents) {
+      throw std::runtime_error{"the settlement has another amount than the payment"};
+    }
     // After the update, whose row lock puts the events of one payment in order.
     idem::Outbox{backend_}.append(tx, payment_event(payment));
     return approved ? idem::completed(authorized_response(payment))
                     : idem::failed(declined_response(payment));
+  }
+
+  /// The settlement's word, in place of the acquirer's answer. What was never charged is a decline without a charge.
+  ChargeAnswer answer_of(const idem::Repair& repair) {
+    if (!repair.entry) return Declined{};
+    settled_amount_ = repair.entry->amount;
+    if (repair.as == idem::RepairAs::charged) {
+      if (repair.entry->reference.empty())
+        throw std::runtime_error{"the settlement's charge has no reference"};
+      return Approved{repair.entry->reference, {}};
+    }
+    return Declined{repair.entry->reference, {}};
   }
 
   template <class Tx>
@@ -144,6 +162,7 @@ class ChargeOperation {
   const Charging& charging_;
   const PaymentRequest* request_;
   std::optional<PendingCharge> prepared_{};
+  std::optional<std::int64_t> settled_amount_{};  // in a repair
 };
 
 }  // namespace payments

@@ -1,10 +1,12 @@
 // payments run --database-url URL --requests FILE.jsonl [--acquirer URL [CALL]]
 // payments sweep --database-url URL --acquirer URL [CALL]
+// payments repair --database-url URL
 //
 // CALL: --lease-ms N, --deadline-ms N, --no-deduplication
 //
-// Exit status: 0 when every line was answered (invalid ones too), or every charge was swept; 1 when the database or the
-// output failed, or a charge could not be swept; 2 with one line on stderr for bad usage or a file that cannot be read.
+// Exit status: 0 when every line was answered (invalid ones too), or every charge was swept, or every repair applied; 1 when the
+// database or the output failed, or a charge could not be swept or repaired; 2 with one line on stderr for bad usage or a file that
+// cannot be read.
 #include <charconv>
 #include <chrono>
 #include <cstddef>
@@ -25,6 +27,7 @@
 #include "charge_operation.hpp"
 #include "first_line.hpp"
 #include "idem/error.hpp"
+#include "repair.hpp"
 #include "run.hpp"
 #include "sweep.hpp"
 
@@ -32,13 +35,22 @@ namespace {
 
 constexpr std::string_view usage =
     "usage: payments run --database-url URL --requests FILE.jsonl [--acquirer URL [CALL]] | "
-    "payments sweep --database-url URL --acquirer URL [CALL], "
+    "payments sweep --database-url URL --acquirer URL [CALL] | payments repair --database-url URL, "
     "where CALL is --lease-ms N --deadline-ms N --no-deduplication";
 
+enum class Verb { run, sweep, repair };
+
+std::optional<Verb> verb_named(std::string_view name) {
+  if (name == "run") return Verb::run;
+  if (name == "sweep") return Verb::sweep;
+  if (name == "repair") return Verb::repair;
+  return std::nullopt;
+}
+
 struct Arguments {
-  bool sweep = false;
+  Verb verb = Verb::run;
   std::string database_url;
-  std::string requests;  // empty for a sweep
+  std::string requests;  // of a run
   std::optional<std::string> acquirer;
   payments::Charging charging;  // whom it asks is not known yet
 };
@@ -67,9 +79,10 @@ std::optional<std::map<std::string, std::string>> options_in(std::span<const std
 }
 
 std::optional<Arguments> parse(const std::vector<std::string>& words) {
-  if (words.size() < 2 || (words[1] != "run" && words[1] != "sweep")) return std::nullopt;
+  const auto verb = words.size() < 2 ? std::nullopt : verb_named(words[1]);
+  if (!verb) return std::nullopt;
   Arguments arguments;
-  arguments.sweep = words[1] == "sweep";
+  arguments.verb = *verb;
   auto options = options_in(std::span{words}.subspan(2));
   if (!options) return std::nullopt;
   const auto take = [&](const char* name) -> std::optional<std::string> {
@@ -81,13 +94,13 @@ std::optional<Arguments> parse(const std::vector<std::string>& words) {
   auto database_url = take("--database-url");
   if (!database_url || database_url->empty()) return std::nullopt;
   arguments.database_url = *std::move(database_url);
-  if (!arguments.sweep) {
+  if (*verb == Verb::run) {
     auto requests = take("--requests");
     if (!requests) return std::nullopt;
     arguments.requests = *std::move(requests);
   }
-  arguments.acquirer = take("--acquirer");
-  if (arguments.sweep && !arguments.acquirer) return std::nullopt;
+  if (*verb != Verb::repair) arguments.acquirer = take("--acquirer");
+  if (*verb == Verb::sweep && !arguments.acquirer) return std::nullopt;
   if (arguments.acquirer) {
     arguments.charging.deduplicates = !take("--no-deduplication");
     for (const auto& [name, duration] : {std::pair{"--lease-ms", &arguments.charging.lease},
@@ -140,8 +153,15 @@ int main(int argc, char** argv) {
         return fail(2, refused.what());
       }
     }
-    if (!arguments->sweep) return run(*arguments);
-    return payments::sweep(arguments->database_url, arguments->charging, std::cout, std::cerr) ? 0 : 1;
+    switch (arguments->verb) {
+      case Verb::sweep:
+        return payments::sweep(arguments->database_url, arguments->charging, std::cout, std::cerr) ? 0 : 1;
+      case Verb::repair:
+        return payments::repair(arguments->database_url, std::cout, std::cerr) ? 0 : 1;
+      case Verb::run:
+        break;
+    }
+    return run(*arguments);
   } catch (const std::exception& failure) {
     return fail(1, payments::first_line(failure));
   }

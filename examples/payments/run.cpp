@@ -6,13 +6,13 @@
 #include <string_view>
 
 #include "answer.hpp"
+#include "database.hpp"
 #include "idem/postgres/backend.hpp"
 #include "outbox_delivery.hpp"
 #include "payment_service.hpp"
 #include "postgres_repository.hpp"
 #include "redelivery.hpp"
 #include "request_line.hpp"
-#include "session.hpp"
 
 namespace payments {
 namespace {
@@ -40,13 +40,8 @@ void write(std::ostream& answers, std::string_view json) {
 
 void run(const std::string& database_url, std::istream& requests, std::ostream& answers,
          const Charging* charging) {
-  examples::Session session{database_url};
+  examples::Session session = open_database(database_url);
   const auto begin = [&session] { return session.begin(); };
-  {
-    const auto tx = begin();
-    install_tables(*tx);
-    tx->commit();
-  }
   const idem::postgres::Backend backend;
   PostgresRepository repository;
   const PaymentService service{backend, repository};

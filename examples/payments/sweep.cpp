@@ -5,35 +5,26 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "database.hpp"
 #include "first_line.hpp"
 #include "idem/postgres/backend.hpp"
 #include "outbox_delivery.hpp"
 #include "payment_service.hpp"
 #include "postgres_repository.hpp"
-#include "session.hpp"
 
 namespace payments {
 
 bool sweep(const std::string& database_url, const Charging& charging, std::ostream& answers,
            std::ostream& errors) {
-  examples::Session session{database_url};
+  examples::Session session = open_database(database_url);
   const auto begin = [&session] { return session.begin(); };
-  {
-    const auto tx = begin();
-    install_tables(*tx);
-    tx->commit();
-  }
   const idem::postgres::Backend backend;
   PostgresRepository repository;
   const PaymentService service{backend, repository};
 
   const idem::SweepPass passed =
       service.sweep(begin, charging, [&](const idem::LapsedRecord&, const std::exception_ptr& failure) {
-        try {
-          std::rethrow_exception(failure);
-        } catch (const std::exception& told) {
-          errors << "payments: a payment was left as it was: " << first_line(told) << '\n';
-        }
+        errors << "payments: a payment was left as it was: " << first_line(failure) << '\n';
       });
   deliver_outbox(session);
   answers << nlohmann::ordered_json{{"sweep",

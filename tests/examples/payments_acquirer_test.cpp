@@ -46,6 +46,28 @@ class PaymentsAcquirer : public PaymentsProgram {
     return lines_of(run_program(words)).at(0).at("sweep");
   }
 
+  // What the acquirer would settle at the end of the day.
+  [[nodiscard]] std::string settlement() const {
+    std::string csv = "downstream_key,outcome,amount,reference,at\n";
+    for (const json& entry : acquirer_.ledger()) {
+      csv += entry.at("key").get<std::string>();
+      csv += entry.at("outcome") == "approved" ? ",charged," : ",declined,";
+      csv += entry.at("amount_cents").dump() + ',' + entry.at("charge_id").get<std::string>() + ',' +
+             entry.at("at").get<std::string>() + '\n';
+    }
+    return csv;
+  }
+  // The counts of a reconciliation that queues, as everybody may run it.
+  [[nodiscard]] json reconcile(const std::string& csv, const std::vector<std::string>& more = {}) const {
+    const TemporaryFile file{csv};
+    std::vector<std::string> words{IDEMCTL,        "reconcile", "--database-url", url(),
+                                   "--downstream", "acquirer",  "--settlement",   file.path(),
+                                   "--queue",      "--yes",     "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return lines_of(run_program(words)).back();
+  }
+  [[nodiscard]] Finished repair() const { return run_program({PAYMENTS, "repair", "--database-url", url()}); }
+
   void wait_for_charges(std::size_t charges) const {
     const auto end = std::chrono::steady_clock::now() + 60s;
     while (acquirer_.ledger().size() < charges) {
@@ -239,6 +261,57 @@ TEST_F(PaymentsAcquirer, ATimeOutOfOneThatCannotDeduplicateIsUnknownWithoutAnEve
   EXPECT_EQ(sweep(), counts(0, 0, 0, 0)) << "UNKNOWN is reconciliation's";
   expect_payment("UNKNOWN");
   EXPECT_EQ(acquirer_.ledger().size(), 1);
+}
+
+json repaired(int queued, int applied, int failed) {
+  return {{"queued", queued}, {"applied", applied}, {"settled_already", 0}, {"left", 0}, {"failed", failed}};
+}
+
+TEST_F(PaymentsAcquirer, ReconciliationSettlesAnUnknownPaymentOnceWithItsEvent) {
+  acquirer_.control({{"mode", "timeout_after"}, {"count", 1}, {"deduplicate", false}});
+  expect(answers(payment, impatient({"--no-deduplication"})), {{"unknown", 202}});
+  wait_for_charges(1);
+  for (int day = 1; day <= 2; ++day) {
+    EXPECT_EQ(reconcile(settlement()).at("queued"), day == 1 ? 1 : 0);
+    EXPECT_EQ(lines_of(repair()).at(0).at("repair"), day == 1 ? repaired(1, 1, 0) : repaired(0, 0, 0));
+    expect_authorized();
+  }
+  expect(answers(payment, through({"300000", "--no-deduplication"})), {{"replayed", 201}});
+  expect_authorized();
+}
+
+TEST_F(PaymentsAcquirer, WhatAClosedSettlementDoesNotHaveIsADecline) {
+  acquirer_.control({{"mode", "timeout_before"}, {"count", 1}, {"deduplicate", false}});
+  expect(answers(payment, impatient({"--no-deduplication"})), {{"unknown", 202}});
+  database_.advance(lease + 10min);
+  const std::string other = "downstream_key,outcome,amount,reference,at\nanother,charged,1,ch_1,\n";
+  EXPECT_EQ(reconcile(other).at("queued"), 0);
+  EXPECT_EQ(
+      reconcile(other, {"--closed", "--from", "2020-01-01T00:00:00Z", "--until", "2100-01-01T00:00:00Z"})
+          .at("queued"),
+      1);
+  EXPECT_EQ(lines_of(repair()).at(0).at("repair"), repaired(1, 1, 0));
+  expect_payment("DECLINED");
+  EXPECT_EQ(text("SELECT charge_id FROM payment"), "null");
+  EXPECT_EQ(text("SELECT string_agg(event_type, ',') FROM idem_outbox"), "PaymentDeclined");
+  expect(answers(payment, through({"300000", "--no-deduplication"})), {{"replayed", 402}});
+  EXPECT_EQ(acquirer_.ledger().size(), 0);
+}
+
+TEST_F(PaymentsAcquirer, ASettlementOfAnotherAmountIsLeftToAPerson) {
+  acquirer_.control({{"mode", "timeout_after"}, {"count", 1}, {"deduplicate", false}});
+  expect(answers(payment, impatient({"--no-deduplication"})), {{"unknown", 202}});
+  wait_for_charges(1);
+  std::string csv = settlement();
+  csv.replace(csv.find(",1290,"), 6, ",1291,");
+  EXPECT_EQ(reconcile(csv).at("queued"), 1);
+  const Finished failed = repair();
+  EXPECT_EQ(failed.status, 1);
+  EXPECT_EQ(json::parse(failed.out).at("repair"), repaired(1, 0, 1));
+  EXPECT_EQ(failed.err,
+            "payments: a payment was left as it was: the settlement has another amount than the payment\n");
+  expect_payment("UNKNOWN");
+  EXPECT_EQ(database_.number("SELECT count(*) FROM idem_outbox"), 0);
 }
 
 TEST_F(PaymentsAcquirer, AProcessKilledAfterTheChargeLeavesItToTheRetry) {

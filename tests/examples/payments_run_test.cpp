@@ -307,6 +307,8 @@ TEST_F(PaymentsRun, BadUsageIsToldInOneLineAndExitsWith2) {
       run_of(file, {"--acquirer", "http://127.0.0.1:1", "--deadline-ms", "1s"}),
       run_of(file, {"--acquirer", "http://127.0.0.1:1", "--deadline-ms", "1000", "--lease-ms", "1000"}),
       run_of(file, {"--acquirer", "http://127.0.0.1:1", "--no-deduplication", "--no-deduplication"}),
+      {PAYMENTS, "repair"},
+      {PAYMENTS, "repair", "--database-url", url(), "--acquirer", "http://127.0.0.1:1"},
       {PAYMENTS, "sweep", "--database-url", url()},
       {PAYMENTS, "sweep", "--database-url", url(), "--acquirer", "http://127.0.0.1:1", "--requests",
        file.path()}};
