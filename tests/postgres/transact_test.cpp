@@ -276,22 +276,29 @@ TEST_F(Transact, ALostCommitThatCannotBeSettledSaysCallAgain) {
   EXPECT_EQ(effects(), 1);
 }
 
-TEST_F(Transact, AConnectionLostBeforeCommitIsPassedOnAndNothingIsStored) {
-  const auto run = [&] {
-    static_cast<void>(transact(
+TEST_F(Transact, AConnectionLostBeforeCommitRunsTheWholeAgainWithinItsBounds) {
+  const auto run = [&](int losses, int tries) {
+    TransactOptions options = without_pauses();
+    options.retry.max_tries = tries;
+    return transact(
         database.backend(), [&] { return Unit{database}; }, request,
         [&](pqxx::work& tx, const Lease&) {
           Decision decision = effect(tx);
-          database.execute("SELECT pg_terminate_backend(" + std::to_string(tx.conn().backendpid()) +
-                           ", 60000)");
+          if (handled <= losses) {
+            database.execute("SELECT pg_terminate_backend(" + std::to_string(tx.conn().backendpid()) +
+                             ", 60000)");
+          }
           return decision;
         },
-        without_pauses()));
+        options);
   };
-  EXPECT_ANY_THROW(run());
-  EXPECT_EQ(handled, 1);
+  EXPECT_ANY_THROW((void)run(3, 3));
+  EXPECT_EQ(handled, 3);
   EXPECT_EQ(effects(), 0);
   EXPECT_EQ(database.number("SELECT count(*) FROM idem_record"), 0);
+  EXPECT_TRUE(std::holds_alternative<Executed>(run(4, 3)));
+  EXPECT_EQ(handled, 5);
+  EXPECT_EQ(effects(), 1);
 }
 
 TEST_F(Transact, TheTurnToUnknownIsCommitted) {

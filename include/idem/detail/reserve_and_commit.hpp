@@ -16,8 +16,8 @@ namespace idem::inline v0::detail {
 
 // Calls `run(tx, store, acquired)` where the key was acquired and `answer(tx, store, reservation)` where it was not, each
 // in the transaction that reserved, and returns what they returned once that has committed. Runs the whole again after a
-// serialization failure or deadlock; after a lost COMMIT under the same attempt, waiting for the old transaction to end.
-// Where that cannot be settled: CommitUnknown, with the last failure nested in it. `begun()` is called before each try.
+// serialization failure or deadlock, a lost connection and a begin() that failed; after a lost COMMIT under the same
+// attempt, waiting for the old transaction to end. Where that cannot be settled: CommitUnknown, with the last failure nested in it. `begun()` is called before each try.
 template <class Result, class Backend, class Begin, class Begun, class Run, class Answer>
 Result reserve_and_commit(const Backend& backend, Begin& begin, const Request& request,
                           ReserveOptions reserve, const RetryOptions& retry, const Begun& begun,
@@ -29,9 +29,11 @@ Result reserve_and_commit(const Backend& backend, Begin& begin, const Request& r
   for (;;) {
     std::optional<Uuid> committing;
     std::optional<Result> answered;
+    bool has_unit = false;
     try {
       begun();
       auto unit = begin();
+      has_unit = true;
       auto& tx = transaction_of(unit);
       auto store = backend.store(tx);
       reserve.attempt = in_doubt;
@@ -59,7 +61,8 @@ Result reserve_and_commit(const Backend& backend, Begin& begin, const Request& r
           lost_here = true;
         }
       }
-      const bool again = failure == Failure::transient || (not_known && in_doubt);
+      const bool again = failure == Failure::transient || failure == Failure::lost ||
+                         (failure == Failure::unknown && (in_doubt || !has_unit));
       retries.another(again, lost_here || (again && in_doubt));
     }
   }

@@ -24,12 +24,13 @@ auto& transaction_of(Unit& unit) {
   }
 }
 
+// By its own commit() where it has one: that may do more than the transaction's.
 template <class Unit>
 void commit(Unit& unit) {
-  if constexpr (Dereferenceable<Unit>) {
-    commit(*unit);
-  } else {
+  if constexpr (requires { unit.commit(); }) {
     unit.commit();
+  } else {
+    commit(*unit);
   }
 }
 
