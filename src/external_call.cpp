@@ -1,6 +1,14 @@
 #include "idem/external_call.hpp"
 
-namespace idem::inline v0::detail {
+namespace idem::inline v0 {
+
+void validate(const CallOptions& options) {
+  if (options.settle_tries < 1) throw InvalidArgument{"settle_tries must be at least 1"};
+  (void)detail::Retries{options.retry};
+  (void)detail::call_reservation(options, cannot_deduplicate("any"));
+}
+
+namespace detail {
 
 ReserveOptions call_reservation(const CallOptions& options, Downstream downstream) {
   ReserveOptions reserve = options.reserve;
@@ -14,6 +22,8 @@ ReserveOptions call_reservation(const CallOptions& options, Downstream downstrea
   if (reserve.call_deadline <= std::chrono::milliseconds{0}) {
     throw InvalidArgument{"call_deadline must be more than 0, and the lease at least 3 ms"};
   }
+  // The call may send as late as at its deadline.
+  if (reserve.downstream->window) reserve.downstream->margin += reserve.call_deadline;
   validate(reserve);
   return reserve;
 }
@@ -27,4 +37,5 @@ bool LeaseTime::may_send(const Lease& lease, const ReserveOptions& reserve) cons
   return passed < window_left - reserve.downstream->margin;
 }
 
-}  // namespace idem::inline v0::detail
+}  // namespace detail
+}  // namespace idem::inline v0

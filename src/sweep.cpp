@@ -12,6 +12,8 @@ void validate(const SweepOptions& options) {
     if (interval <= milliseconds{0} || interval > detail::longest_time)
       throw InvalidArgument{"a sweep's intervals must be more than 0 and at most ten years"};
   }
+  // Or every record would be refused, one by one.
+  validate(options.call);
 }
 
 namespace detail {

@@ -57,9 +57,7 @@ struct Charging {
 
 /// Throws idem::InvalidArgument where lease and deadline do not go together.
 inline void validate(const Charging& charging) {
-  idem::ReserveOptions reserve = call_options(charging).reserve;
-  reserve.downstream = downstream_of(charging);
-  idem::validate(reserve);
+  idem::validate(call_options(charging));
 }
 
 namespace detail {

@@ -97,11 +97,18 @@ struct CallOptions {
   /// than the lease; 0 is a third of it. `downstream`, `resumable` and `attempt` are not the caller's to say: leave them
   /// alone.
   ReserveOptions reserve{};
+  /// Of each of its transactions.
   RetryOptions retry{};
+  /// How often the transaction that stores a known answer is tried, with the pauses of `retry`; at least 1. Default 40, some
+  /// ten seconds: a server that restarts must not cost the answer.
+  int settle_tries = 40;
   /// Told of each call of this process whose result is not known, after that was recorded or could not be; for logs and
-  /// metrics.
+  /// metrics. Must not throw.
   std::function<void(const UnknownCall&)> on_unknown{};
 };
+
+/// Throws InvalidArgument where `options` break a limit, as far as that does not depend on the operation's downstream.
+void validate(const CallOptions& options);
 
 namespace detail {
 
@@ -140,14 +147,25 @@ class ExternalCalling {
     if (std::optional<Outcome> answered = reserve()) return *std::move(answered);
     try {
       if (!mark_sent()) return leave_for_the_next();
-      return call_and_settle();
     } catch (const LeaseLost&) {
       return found();
+    }
+    return call_and_settle();
+  }
+
+  // Carries on with what there is. Empty, and nothing is changed, where the record is gone by now.
+  std::optional<Outcome> resume() {
+    only_resumes_ = true;
+    try {
+      return run();
+    } catch (const NothingToResume&) {
+      return std::nullopt;
     }
   }
 
  private:
   using Answer = AnswerOf<Operation>;
+  struct NothingToResume {};
 
   [[nodiscard]] bool may_send() const { return time_.may_send(context_->lease, reserve_); }
   [[nodiscard]] bool deduplicates() const { return reserve_.downstream->window.has_value(); }
@@ -168,6 +186,7 @@ class ExternalCalling {
           static_assert(
               ExternalOperation<Operation, std::remove_reference_t<decltype(tx)>>,
               "an operation has downstream, prepare, call, finish and unknown: see ExternalOperation");
+          if (only_resumes_ && acquired.how == How::fresh) throw NothingToResume{};
           enter(acquired.lease, acquired.how);
           if (acquired.how == How::fresh) {
             operation_.prepare(tx, std::as_const(*context_));
@@ -186,7 +205,7 @@ class ExternalCalling {
 
   template <class Tx, class Store>
   Response tell_unknown(Tx& tx, Store& store) {
-    Response response = operation_.unknown(tx, std::as_const(*context_));
+    Response response = ask_operation([&] { return operation_.unknown(tx, std::as_const(*context_)); });
     store.mark_unknown(context_->lease, response);
     return response;
   }
@@ -228,10 +247,9 @@ class ExternalCalling {
       return not_known(std::move(unknown->why), nullptr);
     try {
       return finish(std::get<Answer>(*result));
-    } catch (const LeaseLost&) {
-      throw;
     } catch (...) {
       const std::exception_ptr failure = std::current_exception();
+      if (is_lease_lost(failure)) return found();
       // The call was made, and its answer could not be kept.
       try {
         (void)not_known({}, failure);
@@ -241,12 +259,38 @@ class ExternalCalling {
     }
   }
 
+  // Runs a member of the operation's. A LeaseLost out of it is of another record, which it has in hand too.
+  template <class Member>
+  auto ask_operation(const Member& member) {
+    operations_own_ = nullptr;
+    try {
+      return member();
+    } catch (...) {
+      operations_own_ = std::current_exception();
+      throw;
+    }
+  }
+  // Of this record?
+  [[nodiscard]] bool is_lease_lost(const std::exception_ptr& failure) const {
+    if (failure == operations_own_) return false;
+    try {
+      std::rethrow_exception(failure);
+    } catch (const LeaseLost&) {
+      return true;
+    } catch (...) {
+      return false;
+    }
+  }
+
   // The second commit.
   Outcome finish(const Answer& answer) {
-    return in_transaction([&](auto& tx, auto& store) -> Outcome {
+    RetryOptions patient = options_.retry;
+    patient.max_tries = std::max(patient.max_tries, options_.settle_tries);
+    return in_transaction(patient, [&](auto& tx, auto& store) -> Outcome {
       // Before the business writes, so that they have no rival and are not made twice after a lost COMMIT.
       store.hold(context_->lease);
-      Decision decision = operation_.finish(tx, std::as_const(*context_), answer);
+      Decision decision =
+          ask_operation([&] { return operation_.finish(tx, std::as_const(*context_), answer); });
       const State state = decision.state();
       const TimePoint expires_at = state == State::completed
                                        ? store.complete(context_->lease, decision.response())
@@ -260,7 +304,8 @@ class ExternalCalling {
     try {
       return in_transaction(
           [this](auto& tx, auto& store) -> Outcome { return Unknown{this->tell_unknown(tx, store)}; });
-    } catch (const LeaseLost&) {
+    } catch (...) {
+      if (!is_lease_lost(std::current_exception())) throw;
       return found();
     }
   }
@@ -300,11 +345,16 @@ class ExternalCalling {
     });
   }
 
-  // Runs `body(tx, store)` in a transaction of its own and commits it; again after a conflict, a lost connection or a lost
-  // COMMIT. What `body` does must be refused, by its lease, where it was done before.
   template <class Body>
   auto in_transaction(const Body& body) {
-    Retries retries{options_.retry};
+    return in_transaction(options_.retry, body);
+  }
+
+  // Runs `body(tx, store)` in a transaction of its own and commits it; again after a conflict, a passing refusal, a lost
+  // connection or a lost COMMIT. What `body` does must be refused, by its lease, where it was done before.
+  template <class Body>
+  auto in_transaction(const RetryOptions& retry, const Body& body) {
+    Retries retries{retry};
     bool in_doubt = false;
     for (;;) {
       bool begun = false;
@@ -329,9 +379,10 @@ class ExternalCalling {
         throw;
       } catch (...) {
         const Failure failure = backend_.failure_of(std::current_exception());
-        if (committing && failure != Failure::transient && failure != Failure::definite) in_doubt = true;
-        const bool again = failure == Failure::transient || failure == Failure::lost ||
-                           (failure == Failure::unknown && (committing || !begun));
+        const bool not_known = failure == Failure::lost || failure == Failure::unknown;
+        if (committing && not_known) in_doubt = true;
+        const bool again =
+            failure != Failure::definite && (failure != Failure::unknown || committing || !begun);
         retries.another(again, in_doubt);
       }
     }
@@ -344,6 +395,8 @@ class ExternalCalling {
   const CallOptions& options_;
   const ReserveOptions reserve_;
   LeaseTime time_{};
+  bool only_resumes_ = false;
+  std::exception_ptr operations_own_{};   // what a member of the operation's threw last
   std::optional<CallContext> context_{};  // once the key was acquired, or the record turned UNKNOWN
 };
 
@@ -367,7 +420,9 @@ class ExternalCalling {
 /// transaction. A call that throws or times out is never taken for an answer. A late answer settles its own record where
 /// nobody took it over, UNKNOWN too; where somebody did, what they stored is the answer.
 ///
-/// Conflicts and lost connections are retried within the bounds of the options, a lost COMMIT is settled by the record.
+/// Conflicts and lost connections are retried within the bounds of the options, in each of its transactions; after the
+/// reservation passing refusals too (a lock's or a statement's time-out, a server without memory or read-only). A lost COMMIT
+/// is settled by the record.
 /// Throws InvalidArgument before anything is sent; CommitUnknown where a COMMIT could not be settled (call again with the
 /// same key); what reserve(), prepare(), unknown() and the database throw; and what finish() throws, after the result was
 /// recorded as not known. After any of them call again with the same key.

@@ -52,7 +52,8 @@ struct Downstream {
   /// the retention, and longer than `margin`. Milliseconds.
   std::optional<std::chrono::milliseconds> window;
   /// How long before the window's end nothing is resumed any more: at least the longest pause between the check and
-  /// the sending plus the longest time that a sent request may still arrive. Milliseconds.
+  /// the sending plus the longest time that a sent request may still arrive. external_call() adds the call's deadline.
+  /// Milliseconds.
   std::chrono::milliseconds margin{std::chrono::minutes{1}};
   /// Puts the record's generation into the downstream key, for a downstream that never forgets: a key that is used again
   /// after its retention would otherwise be given the old charge. The cost: a reservation that the database lost, in a

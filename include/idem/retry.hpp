@@ -9,6 +9,7 @@ namespace idem::inline v0 {
 /// What an exception says of the transaction it came from. A backend's `failure_of` tells.
 enum class Failure {
   transient,  ///< Rolled back for certain by a race (40001, 40P01): the whole transaction may run again.
+  passing,  ///< Rolled back for certain by a time-out (55P03, 57014), a lack (53xxx) or a read-only server (25006).
   definite,  ///< The database or this library refused: rolled back for certain, and it would be refused again.
   lost,  ///< The connection or the COMMIT's answer was lost. At COMMIT: in doubt. Before COMMIT: rolled back.
   unknown,  ///< Anything else, such as an exception of the caller's own code. At COMMIT: in doubt. Before: rolled back.

@@ -1,6 +1,7 @@
 // The recovery sweep: somebody owns the records that no client retries.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <concepts>
 #include <condition_variable>
@@ -42,10 +43,12 @@ struct SweepOptions {
   /// A pass of run() looks only where open records can be; but again at all of the table after this time, for a
   /// reservation that was long in committing. More than 0; default an hour.
   std::chrono::milliseconds full_interval{std::chrono::hours{1}};
-  /// Told of each pass of run(); for metrics.
+  /// Told of each pass of run(); for metrics. None of these functions may throw.
   std::function<void(const SweepPass&)> on_pass{};
   /// Told of each record that an exception left as it was; for logs.
   std::function<void(const LapsedRecord&, const std::exception_ptr&)> on_error{};
+  /// Told of each pass of run() that an exception ended; for logs.
+  std::function<void(const std::exception_ptr&)> on_failed_pass{};
 };
 
 /// Throws InvalidArgument where `options` break a limit.
@@ -91,8 +94,8 @@ class Sweep {
   SweepPass pass(const std::stop_token& stop = {}) { return pass_since(std::nullopt, stop); }
 
   /// Passes again and again, `interval` apart, until a stop is requested; returns then, after the record at hand. A pass
-  /// that fails because the database cannot be reached is tried again after the interval; what else a listing throws is
-  /// passed on.
+  /// that fails, because the database cannot be reached or a pool has no connection, is told to `on_failed_pass` and tried
+  /// again after the interval; only what the database or this library refuses is passed on.
   void run(const std::stop_token& stop) {
     using Steady = std::chrono::steady_clock;
     std::optional<Steady::time_point> full;
@@ -104,8 +107,9 @@ class Sweep {
         if (whole) full = now;
         if (options_.on_pass) options_.on_pass(passed);
       } catch (...) {
-        const Failure failure = backend_.failure_of(std::current_exception());
-        if (failure != Failure::lost && failure != Failure::transient) throw;
+        const std::exception_ptr failure = std::current_exception();
+        if (backend_.failure_of(failure) == Failure::definite) throw;
+        if (options_.on_failed_pass) options_.on_failed_pass(failure);
       }
       detail::wait_or_stop(stop, options_.interval);
     }
@@ -119,8 +123,9 @@ class Sweep {
     for (bool first = true;; first = false) {
       const LapsedPage page = list(filter);
       if (first) {
-        // What is created later is not older than this.
-        open_since = page.oldest_open.value_or(page.now);
+        // What is not older than this may still be in a transaction that nobody sees yet: a reservation takes less than its
+        // lease to commit, or the whole table's turn finds it.
+        open_since = std::min(page.oldest_open.value_or(page.now), page.now - options_.call.reserve.lease);
         if (page.oldest_open) passed.oldest_age = page.now - *page.oldest_open;
       }
       for (const LapsedRecord& lapsed : page.records) {
@@ -165,10 +170,14 @@ class Sweep {
   template <class Operation>
   std::size_t SweepPass::*call(const LapsedRecord& lapsed, Operation& operation) {
     const Request request{lapsed.key, lapsed.fingerprint};
-    const Outcome outcome = external_call(backend_, begin_, request, operation, options_.call);
-    if (std::holds_alternative<Executed>(outcome) || std::holds_alternative<Replay>(outcome))
+    const std::optional<Outcome> outcome =
+        detail::ExternalCalling<Backend, Begin, Operation>{backend_, begin_, request, operation,
+                                                           options_.call}
+            .resume();
+    // Gone: somebody settled it, and its answer has expired since it was listed.
+    if (!outcome || std::holds_alternative<Executed>(*outcome) || std::holds_alternative<Replay>(*outcome))
       return &SweepPass::settled;
-    return std::holds_alternative<Unknown>(outcome) ? &SweepPass::unknown : &SweepPass::left;
+    return std::holds_alternative<Unknown>(*outcome) ? &SweepPass::unknown : &SweepPass::left;
   }
 
   const Backend& backend_;

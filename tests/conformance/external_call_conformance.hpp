@@ -543,6 +543,7 @@ TYPED_TEST_P(ExternalCallConformance,
     const Request request = this->request(applied ? "applied" : "not applied");
     CallOptions once = this->options();
     once.retry.max_tries = 1;
+    once.settle_tries = 1;
     this->fixture.lose_commit(2, applied);
     EXPECT_THROW((void)this->pay(request, once), CommitUnknown);
     const Outcome again = this->pay(request);

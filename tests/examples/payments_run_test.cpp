@@ -306,6 +306,7 @@ TEST_F(PaymentsRun, BadUsageIsToldInOneLineAndExitsWith2) {
       run_of(file, {"--acquirer", "http://127.0.0.1:1", "--deadline-ms", "0"}),
       run_of(file, {"--acquirer", "http://127.0.0.1:1", "--deadline-ms", "1s"}),
       run_of(file, {"--acquirer", "http://127.0.0.1:1", "--deadline-ms", "1000", "--lease-ms", "1000"}),
+      run_of(file, {"--acquirer", "http://127.0.0.1:1", "--lease-ms", "1"}),
       run_of(file, {"--acquirer", "http://127.0.0.1:1", "--no-deduplication", "--no-deduplication"}),
       {PAYMENTS, "repair"},
       {PAYMENTS, "repair", "--database-url", url(), "--acquirer", "http://127.0.0.1:1"},
