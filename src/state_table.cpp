@@ -19,6 +19,14 @@ bool same_downstream(const Record& record, const ReserveOptions& options) {
          record.window_until.has_value() == options.downstream->window.has_value();
 }
 
+// Of the asker's own kind, under a promise that is not made any more: nobody else comes for it.
+bool of_another_promise(const Record& record, const ReserveOptions& options) {
+  if (!options.resumable || !options.downstream || !record.downstream) return false;
+  Downstream other = *options.downstream;
+  other.key_per_generation = !other.key_per_generation;
+  return record.downstream == options.downstream->stored_name() || record.downstream == other.stored_name();
+}
+
 bool may_be_resumed(const Record& record, TimePoint now, std::chrono::milliseconds margin) {
   if (!record.resumable) return false;
   if (record.window_until) return now < *record.window_until - margin;
@@ -29,7 +37,8 @@ Verdict judge_lapsed(const Record& record, TimePoint now, const ReserveOptions& 
   const bool ours = same_downstream(record, options);
   const auto margin = ours ? options.downstream->margin : std::chrono::milliseconds{0};
   if (!may_be_resumed(record, now, margin)) return Verdict::turn_unknown;
-  return ours && options.resumable ? Verdict::take_over : Verdict::leave_unknown;
+  if (ours && options.resumable) return Verdict::take_over;
+  return of_another_promise(record, options) ? Verdict::turn_unknown : Verdict::leave_unknown;
 }
 
 }  // namespace

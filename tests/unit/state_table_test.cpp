@@ -94,12 +94,29 @@ TEST_F(StateTable, RowInProgressLapsedResumableButTheAskerDoesNotResume) {
   not_resuming.resumable = false;
   ReserveOptions elsewhere = resuming;
   elsewhere.downstream->name = "another";
-  ReserveOptions without_window = resuming;
-  without_window.downstream->window.reset();
-  for (const auto& options : {ReserveOptions{}, not_resuming, elsewhere, without_window}) {
+  for (const auto& options : {ReserveOptions{}, not_resuming, elsewhere}) {
     EXPECT_EQ(same(lapsed, options), Verdict::leave_unknown);
     EXPECT_EQ(other(lapsed, options), Verdict::mismatch);
   }
+}
+
+// Resuming on a promise that the first attempt did not rely on could send twice, and nobody makes the old one any more.
+TEST_F(StateTable, RowInProgressLapsedUnderAnotherPromiseOfTheSameDownstream) {
+  record_resumable();
+  ReserveOptions without_window = resuming;
+  without_window.downstream->window.reset();
+  ReserveOptions per_generation = resuming;
+  per_generation.downstream->key_per_generation = true;
+  for (const auto& options : {without_window, per_generation}) {
+    EXPECT_EQ(same(lapsed, options), Verdict::turn_unknown);
+    EXPECT_EQ(same(live, options), Verdict::in_progress);
+    EXPECT_EQ(other(lapsed, options), Verdict::mismatch);
+  }
+  record.downstream = per_generation.downstream->stored_name();
+  EXPECT_EQ(same(lapsed, resuming), Verdict::turn_unknown);
+  ReserveOptions not_resuming = without_window;
+  not_resuming.resumable = false;
+  EXPECT_EQ(same(lapsed, not_resuming), Verdict::leave_unknown);
 }
 
 TEST_F(StateTable, RowInProgressLapsedNotResumable) {

@@ -85,7 +85,7 @@ REGISTER_TYPED_TEST_SUITE_P(
     Rule1HoldOfAnUnknownRecordOfItsOwnLeavesItUnknown, Rule2CompleteSettlesAnUnknownRecordOfItsOwn,
     Rule2FailSettlesARecordThatALapseMadeUnknown,
     Rule2SettlingAnUnknownRecordOfAnotherIsLeaseLostAndCommitsNothing, Rule3IsNotResumedForAnotherDownstream,
-    Rule3IsNotResumedWhereTheRecordDoesNotSaySo,
+    Rule3IsNotResumedUnderAnotherPromiseOfItsDownstream, Rule3IsNotResumedWhereTheRecordDoesNotSaySo,
     Rule3IsNotResumedWhereTheAskerNamesTheDownstreamButDoesNotResume,
     Rule3IsResumedBeforeTheWindowLessTheMargin, Rule3TurnsUnknownAfterTheWindowLessTheMargin,
     Rule3NeitherATakeoverNorARenewalExtendsTheWindow,
