@@ -1,5 +1,7 @@
 #include "idem/apply_repair.hpp"
 
+#include "settlement_time.hpp"
+
 namespace idem::inline v0 {
 
 std::string_view to_string(Repaired repaired) noexcept {
@@ -28,7 +30,7 @@ Request repair_request(const Repair& repair) {
                            .body = repair.repair_key})};
 }
 
-Resolution repair_resolution(const Repair& repair, const Decision& decision) {
+Resolution repair_resolution(const Repair& repair, const Record& record, const Decision& decision) {
   const bool charged = repair.as == RepairAs::charged;
   if (charged != (decision.state() == State::completed)) {
     throw InvalidArgument{"a repair as " + std::string{to_string(repair.as)} +
@@ -37,7 +39,10 @@ Resolution repair_resolution(const Repair& repair, const Decision& decision) {
   Resolution resolution{.who = repair.queued_by,
                         .why = "reconciliation: the settlement says " + std::string{to_string(repair.as)}};
   if (charged) {
-    if (repair.entry) resolution.effect_at = repair.entry->at;
+    // What is an older record's is refused by the store.
+    if (repair.entry && repair.entry->at) {
+      resolution.effect_at = own_time(*repair.entry->at, record.created_at).value_or(*repair.entry->at);
+    }
   } else {
     resolution.no_effect =
         repair.as == RepairAs::declined ? NoEffect::stored_decline : NoEffect::closed_settlement;

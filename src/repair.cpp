@@ -2,9 +2,9 @@
 
 #include "digest.hpp"
 #include "idem/error.hpp"
+#include "settlement_time.hpp"
 
 namespace idem::inline v0 {
-
 std::string_view to_string(RepairAs as) noexcept {
   switch (as) {
     case RepairAs::charged:
@@ -24,10 +24,10 @@ std::optional<RepairAs> repairable_as(const Finding& finding, Settlement settlem
     return std::nullopt;
   }
   if (finding.kind != FindingKind::theirs_only || !finding.entry) return std::nullopt;
-  if (finding.entry->outcome == SettlementOutcome::declined) return RepairAs::declined;
-  // Without a time nobody can tell whose charge it is: this record's, or an older one's under the same key.
-  if (!finding.entry->at || *finding.entry->at < finding.ours->created_at) return std::nullopt;
-  return RepairAs::charged;
+  // Without a time nobody can tell whose it is: this record's, or an older one's under the same key.
+  if (!finding.entry->at || !detail::own_time(*finding.entry->at, finding.ours->created_at))
+    return std::nullopt;
+  return finding.entry->outcome == SettlementOutcome::declined ? RepairAs::declined : RepairAs::charged;
 }
 
 std::string repair_key(const Finding& finding, RepairAs as) {

@@ -40,7 +40,8 @@ namespace detail {
 // The command that the repair is.
 [[nodiscard]] Request repair_request(const Repair& repair);
 // Who settles, and on what evidence. Throws InvalidArgument for a decision that is not what the settlement says.
-[[nodiscard]] Resolution repair_resolution(const Repair& repair, const Decision& decision);
+[[nodiscard]] Resolution repair_resolution(const Repair& repair, const Record& record,
+                                           const Decision& decision);
 // What finish() is told, as far as it is a record's.
 [[nodiscard]] CallContext repair_context(const Repair& repair, const Record& record);
 
@@ -97,7 +98,7 @@ template <class Backend, class Tx, class Recover>
       decision = detail::repair_decision(tx, recovered, context, repair);
     }
     store.resolve(repair.key, repair.holder, decision->state(), decision->response(),
-                  detail::repair_resolution(repair, *decision));
+                  detail::repair_resolution(repair, *record, *decision));
     store.complete(acquired->lease, text_response(0, to_string(Repaired::applied)));
     return Repaired::applied;
   } catch (...) {

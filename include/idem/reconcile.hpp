@@ -23,8 +23,9 @@ enum class SettlementOutcome : std::int16_t {
 
 /// One line of a settlement: what the downstream did under one downstream key.
 struct SettlementEntry {
-  /// The key that it was called with (see downstream_key). 1 to 255 bytes of UTF-8 without NUL. One that is no UUID is
-  /// none of ours. In a finding a UUID's letters are small ones.
+  /// The key that it was called with (see downstream_key). 1 to 255 bytes of UTF-8 without NUL. A UUID may be spelled
+  /// with or without hyphens, in braces or as a URN, in letters of either case; in a finding it has 36 characters and small
+  /// letters. One that is no UUID is none of ours.
   std::string downstream_key{};
   SettlementOutcome outcome = SettlementOutcome::charged;
   /// In minor units, such as cents. Not negative: a refund is no charge and is no line of its own here.

@@ -34,8 +34,9 @@ enum class Settlement {
 
 /// As what `finding` can be repaired; empty where a person has to look at it. Pure.
 ///
-/// theirs_only with an UNKNOWN record: as the entry says, except a charge without a time, or with one before the
-/// record's `created_at`, which may be an older record's. ours_only with an UNKNOWN record: as not_charged, of a closed settlement.
+/// theirs_only with an UNKNOWN record: as the entry says, except where it has no time, or one before the record's
+/// `created_at`: it may be an older record's. A time in whole seconds is not before the second in which the record was made.
+/// ours_only with an UNKNOWN record: as not_charged, of a closed settlement.
 [[nodiscard]] std::optional<RepairAs> repairable_as(const Finding& finding,
                                                     Settlement settlement = Settlement::open) noexcept;
 

@@ -1,5 +1,9 @@
 #include "idem/postgres/reconcile.hpp"
 
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "../text_limits.hpp"
@@ -31,8 +35,26 @@ void check_effects(pqxx::dbtransaction& tx, const Relation& effects) {
   }
 }
 
+// A UUID as settlements spell them: with or without hyphens, in braces, as a URN.
+std::optional<Uuid> uuid_in(std::string_view text) {
+  constexpr std::string_view urn = "urn:uuid:";
+  const auto same = [](char a, char b) { return a == b || (a >= 'A' && a <= 'Z' && a - 'A' + 'a' == b); };
+  if (text.size() > urn.size() &&
+      std::equal(urn.begin(), urn.end(), text.begin(),
+                 [&](char expected, char given) { return same(given, expected); })) {
+    text.remove_prefix(urn.size());
+  } else if (text.size() > 2 && text.front() == '{' && text.back() == '}') {
+    text = text.substr(1, text.size() - 2);
+  }
+  constexpr std::size_t digits = 32;
+  if (text.size() != digits) return Uuid::parse(text);
+  std::string spelled{text};
+  for (const std::size_t hyphen : {8U, 13U, 18U, 23U}) spelled.insert(hyphen, 1, '-');
+  return Uuid::parse(spelled);
+}
+
 std::vector<Literal> row_of(pqxx::dbtransaction& tx, std::int64_t line, const SettlementEntry& entry) {
-  const auto uuid = Uuid::parse(entry.downstream_key);
+  const auto uuid = uuid_in(entry.downstream_key);
   const auto no_text = std::optional<std::string>{};
   std::optional<std::int64_t> at;
   if (entry.at) at = entry.at->time_since_epoch().count();

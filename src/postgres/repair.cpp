@@ -53,9 +53,13 @@ bool queue_repair(pqxx::dbtransaction& tx, const Names& names, const Finding& fi
 std::vector<Repair> list_repairs(pqxx::dbtransaction& tx, const Names& names, const RepairFilter& filter) {
   check_limit(filter.limit, 1'000'000);
   if (filter.operation) detail::check_text("the operation", *filter.operation, max_key_part_bytes);
+  const auto after_time = filter.after ? std::optional{filter.after->queued_at} : std::nullopt;
   return read_repairs(
-      run(tx, filled(RepairStatements{names}.list, {Literal{tx, filter.operation}, Literal{filter.with_done},
-                                                    Literal{static_cast<std::int64_t>(filter.limit)}})));
+      run(tx, filled(RepairStatements{names}.list,
+                     {Literal{tx, filter.operation}, Literal{filter.with_done}, Literal{after_time},
+                      filter.after ? Literal{uuid_from(filter.after->repair_key)}
+                                   : Literal{tx, std::optional<std::string>{}},
+                      Literal{static_cast<std::int64_t>(filter.limit)}})));
 }
 
 std::vector<Repair> next_repairs(pqxx::dbtransaction& tx, const Names& names, const std::string& operation,

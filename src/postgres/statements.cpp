@@ -287,7 +287,7 @@ constexpr std::string_view effect = "f.amount, f.reference, coalesce(f.rows, 0)"
 // Grouped, so that a key with two rows is seen as that and not as two findings.
 constexpr std::string_view join_effects = R"sql(
        LEFT JOIN
-       (SELECT downstream_key::text AS downstream_key, min(amount)::bigint AS amount, min(reference::text) AS reference,
+       (SELECT lower(downstream_key::text) AS downstream_key, min(amount)::bigint AS amount, min(reference::text) AS reference,
                count(*) AS rows
           FROM {effects}
          GROUP BY 1) AS f
@@ -315,8 +315,9 @@ SELECT repair_key, principal, operation, idempotency_key, fence, attempt, genera
 
 constexpr std::string_view list_repairs = R"sql({repairs}
  WHERE ($1::text IS NULL OR operation = $1) AND ($2 OR done_at IS NULL)
+   AND ($3::timestamptz IS NULL OR (queued_at, repair_key) > ($3, $4::uuid))
  ORDER BY queued_at, repair_key
- LIMIT $3)sql";
+ LIMIT $5)sql";
 
 constexpr std::string_view next_repairs = R"sql({repairs}
  WHERE operation = $1 AND done_at IS NULL
@@ -325,7 +326,14 @@ constexpr std::string_view next_repairs = R"sql({repairs}
    FOR UPDATE SKIP LOCKED)sql";
 
 constexpr std::string_view lock_repair = R"sql(
-SELECT 1 FROM {repair} WHERE repair_key = $1::uuid AND done_at IS NULL FOR UPDATE SKIP LOCKED)sql";
+SELECT 1 FROM {repair} AS mine
+ WHERE repair_key = $1::uuid AND done_at IS NULL
+   AND (repair_as = 1 OR NOT EXISTS (
+         SELECT FROM {repair} AS charge
+          WHERE charge.done_at IS NULL AND charge.repair_as = 1 AND charge.operation = mine.operation
+            AND charge.principal = mine.principal AND charge.idempotency_key = mine.idempotency_key
+            AND charge.generation = mine.generation))
+   FOR UPDATE SKIP LOCKED)sql";
 
 constexpr std::string_view finish_repair = R"sql(
 UPDATE {repair} SET done_at = clock_timestamp(), note = $2

@@ -73,8 +73,9 @@ struct RepairStatements {
   explicit RepairStatements(const Names& names);
 
   std::string queue;  ///< Its values: the columns of idem_repair up to entry_at, and queued_by.
-  std::string list;   ///< Its values: operation or null, with those that are done, limit.
-  std::string next;   ///< Its values: operation, limit.
+  std::string
+      list;  ///< Its values: operation or null, with those that are done, queued_at and key to come after or null, limit.
+  std::string next;  ///< Its values: operation, limit.
   std::string lock;
   std::string finish;  ///< Its values: repair key, note.
 };

@@ -63,6 +63,7 @@ class ApplyRepairs : public ::testing::Test {
   void queue(const std::string& value, SettlementOutcome outcome = SettlementOutcome::charged) {
     const Request request{{"p", "op", value}, Fingerprinter{}({.operation = "op", .body = "{}"})};
     Charge charge{*this};
+    // Made so, where it is not there.
     ASSERT_TRUE(std::holds_alternative<Unknown>(external_call(database.backend(), begin(), request, charge)));
     const auto connection = database.connect();
     pqxx::work tx{*connection};
@@ -85,15 +86,16 @@ class ApplyRepairs : public ::testing::Test {
     tx.commit();
   }
 
-  postgres::RepairPass apply() {
-    return postgres::apply_repairs(database.backend(), begin(),
-                                   [this](pqxx::dbtransaction&, const LapsedRecord& record) {
-                                     if (record.key.value == poison) throw std::runtime_error{"no row"};
-                                     return Charge{*this};
-                                   },
-                                   {.operation = "op", .on_error = [this](const Repair& repair, const auto&) {
-                                      failures.push_back(repair.key.value);
-                                    }});
+  postgres::RepairPass apply(std::size_t page = 1000) {
+    return postgres::apply_repairs(
+        database.backend(), begin(),
+        [this](pqxx::dbtransaction&, const LapsedRecord& record) {
+          if (record.key.value.starts_with(poison)) throw std::runtime_error{"no row"};
+          return Charge{*this};
+        },
+        {.operation = "op", .page = page, .on_error = [this](const Repair& repair, const auto&) {
+           failures.push_back(repair.key.value);
+         }});
   }
 
   [[nodiscard]] long long count(const std::string& where) const {
@@ -101,7 +103,7 @@ class ApplyRepairs : public ::testing::Test {
   }
 
   TestDatabase database{};
-  std::string poison;
+  std::string poison = "none";
   std::vector<std::string> failures;
 };
 
@@ -129,8 +131,30 @@ TEST_F(ApplyRepairs, OneThatFailsHoldsUpNoOtherAndIsTriedAgain) {
   EXPECT_THAT(failures, ElementsAre("b"));
   EXPECT_EQ(count("idem_record WHERE idempotency_key = 'b' AND state = 4"), 1);
   EXPECT_EQ(count("idem_record WHERE operation = 'idem repair'"), 2);
-  poison.clear();
+  poison = "none";
   EXPECT_EQ(apply().applied, 1U);
+}
+
+TEST_F(ApplyRepairs, AsManyThatFailAsAPageHoldsKeepNoOtherFromItsTurn) {
+  for (const char* value : {"bad 1", "bad 2", "bad 3", "good"}) queue(value);
+  poison = "bad";
+  const postgres::RepairPass pass = apply(2);
+  EXPECT_EQ(pass.queued, 4U);
+  EXPECT_EQ(pass.failed, 3U);
+  EXPECT_EQ(count("payment WHERE id = 'good' AND state = 'AUTHORIZED'"), 1);
+}
+
+// A cut-off file, or an older one, says that it was declined; the next one has the charge.
+TEST_F(ApplyRepairs, OfTwoThatContradictEachOtherTheChargeIsApplied) {
+  queue("a", SettlementOutcome::declined);
+  queue("a", SettlementOutcome::charged);
+  database.advance(std::chrono::hours{1});
+  const postgres::RepairPass pass = apply();
+  EXPECT_EQ(pass.left, 1U);
+  EXPECT_EQ(pass.applied, 1U);
+  EXPECT_EQ(count("payment WHERE id = 'a' AND state = 'AUTHORIZED'"), 1);
+  EXPECT_EQ(apply().settled_already, 1U);
+  EXPECT_EQ(count("payment WHERE id = 'a' AND state = 'AUTHORIZED'"), 1);
 }
 
 TEST_F(ApplyRepairs, WhatIsTooEarlyStaysInTheQueue) {

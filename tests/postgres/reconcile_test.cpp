@@ -163,6 +163,26 @@ TEST_F(Reconcile, KnowsAKeyInCapitalsAndReportsOneThatIsNoUuid) {
   EXPECT_EQ(findings[1].entry, foreign);
 }
 
+// Or the charge would be nobody's, and its record without one.
+TEST_F(Reconcile, KnowsAKeyHoweverAUuidIsSpelled) {
+  add("k", State::completed);
+  const std::string key = key_of("k");
+  std::string bare = key;
+  std::erase(bare, '-');
+  for (const std::string& spelled :
+       {bare, "{" + key + "}", "{" + bare + "}", "urn:uuid:" + key, "URN:UUID:" + key, "urn:uuid:" + bare}) {
+    SettlementEntry other = entry("k");
+    other.downstream_key = spelled;
+    EXPECT_EQ(told(reconcile({other})), Lines{"k: matched"}) << spelled;
+  }
+  for (const std::string& none :
+       std::vector<std::string>{"{" + key, key + "}", "{}", "urn:uuid:", bare + "0", "x" + bare}) {
+    SettlementEntry other = entry("k");
+    other.downstream_key = none;
+    EXPECT_EQ(told(reconcile({other})), (Lines{"?: theirs_only", "k: ours_only"})) << none;
+  }
+}
+
 TEST_F(Reconcile, TheSecondChargeOfAKeyIsToldWhereverItStands) {
   add("done", State::completed);
   add("open", State::unknown);

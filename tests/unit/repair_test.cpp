@@ -35,7 +35,9 @@ Finding charge() {
 }
 
 Finding decline() {
-  return finding(FindingKind::theirs_only, State::unknown, SettlementOutcome::declined);
+  Finding made = finding(FindingKind::theirs_only, State::unknown, SettlementOutcome::declined);
+  made.entry->at = created_at;
+  return made;
 }
 
 Finding nothing() {

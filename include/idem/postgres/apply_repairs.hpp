@@ -19,8 +19,8 @@ namespace idem::inline v0::postgres {
 struct RepairOptions {
   /// The operation's name, as it is in the records' keys.
   std::string operation;
-  /// At most so many in one pass, the first queued first: 1 to 1,000,000.
-  std::size_t limit = 1000;
+  /// So many are held in memory at a time: 1 to 1,000,000.
+  std::size_t page = 1000;
   RetryOptions retry{};
   /// Told of each repair that an exception left as it was; for logs.
   std::function<void(const Repair&, const std::exception_ptr&)> on_error{};
@@ -31,11 +31,12 @@ struct RepairPass {
   std::size_t queued = 0;  ///< Repairs found in the queue.
   std::size_t applied = 0;
   std::size_t settled_already = 0;  ///< Done, as somebody else had settled the record.
-  std::size_t left = 0;             ///< recover() gave no operation, or another worker has it.
-  std::size_t failed = 0;           ///< Those that an exception left in the queue, TooEarly among them.
+  std::size_t left =
+      0;  ///< recover() gave no operation, another worker has it, or a charge of its record comes first.
+  std::size_t failed = 0;  ///< Those that an exception left in the queue, TooEarly among them.
 };
 
-/// Goes once over the queued repairs of one operation, each in a transaction of its own: apply_repair() and, in the same
+/// Goes once over the queued repairs of one operation, the first queued first, each in a transaction of its own: apply_repair() and, in the same
 /// transaction, its mark in the queue. Several passes may run side by side; one repair that fails holds up no other, and a
 /// pass that dies leaves the rest in the queue. What a lost COMMIT did, the next pass finds out by the repair's own key.
 ///
@@ -44,10 +45,10 @@ struct RepairPass {
 template <class Begin, class Recover>
 RepairPass apply_repairs(const Backend& backend, Begin&& begin, Recover&& recover,
                          const RepairOptions& options) {
+  RepairFilter filter{.operation = options.operation, .limit = options.page};
   const auto listed = [&] {
     auto unit = begin();
-    return list_repairs(idem::detail::transaction_of(unit), backend.names(),
-                        {.operation = options.operation, .limit = options.limit});
+    return list_repairs(idem::detail::transaction_of(unit), backend.names(), filter);
   };
   const auto applied = [&](const Repair& repair) {
     idem::detail::Retries retries{options.retry};
@@ -68,7 +69,7 @@ RepairPass apply_repairs(const Backend& backend, Begin&& begin, Recover&& recove
     }
   };
   RepairPass pass;
-  for (const Repair& repair : listed()) {
+  const auto apply = [&](const Repair& repair) {
     ++pass.queued;
     try {
       switch (applied(repair)) {
@@ -87,8 +88,14 @@ RepairPass apply_repairs(const Backend& backend, Begin&& begin, Recover&& recove
       ++pass.failed;
       if (options.on_error) options.on_error(repair, std::current_exception());
     }
+  };
+  // Page by page, as those that fail stay in the queue and must not keep the others from their turn.
+  for (;;) {
+    const std::vector<Repair> page = listed();
+    for (const Repair& repair : page) apply(repair);
+    if (page.size() < options.page) return pass;
+    filter.after = page.back();
   }
-  return pass;
 }
 
 }  // namespace idem::inline v0::postgres

@@ -29,6 +29,8 @@ struct RepairFilter {
   std::optional<std::string> operation{};
   /// Those that are done too.
   bool with_done = false;
+  /// Only what comes after this repair of the page before.
+  std::optional<Repair> after{};
   /// At most so many: 1 to 1,000,000.
   std::size_t limit = 1000;
 };
@@ -45,7 +47,8 @@ struct RepairFilter {
                                                const std::string& operation, std::size_t limit);
 
 /// Locks one repair that is not done until the transaction ends. False where it is done, not there, or locked by another
-/// transaction. Throws InvalidArgument for a key that is no UUID; otherwise as list_repairs().
+/// transaction; or where it says that nothing was charged, and another in the queue has a charge of the same record: that one
+/// is to be applied first, as money that was taken is never answered by a decline. Throws InvalidArgument for a key that is no UUID; otherwise as list_repairs().
 [[nodiscard]] bool lock_repair(pqxx::dbtransaction& tx, const Names& names, const std::string& repair_key);
 
 /// Marks a repair as done, and how (1 to 1,000 bytes, never a card number or a token), in the transaction that did it.
