@@ -32,8 +32,8 @@ TEST(IdemctlCommandLine, TellsItsVersion) {
 
 TEST(IdemctlCommandLine, RefusesAnUnknownCommandWithoutRepeatingIt) {
   const std::string message =
-      "the first word must be canonicalize, fingerprint, schema, show, list, resolve, purge, reconcile or "
-      "inbox; "
+      "the first word must be canonicalize, fingerprint, schema, show, list, resolve, purge, reconcile, "
+      "repairs or inbox; "
       "see idemctl --help";
   expect_refused(run_idemctl({}), message);
   expect_refused(run_idemctl({"postgresql://u:secret@h/d"}), message);

@@ -171,6 +171,54 @@ TEST_F(IdemctlReconcile, QueuesOnceAndIsSafeToRepeat) {
   EXPECT_EQ(queued(), 1);
 }
 
+TEST_F(IdemctlReconcile, WhereNothingWouldBeQueuedThereIsNothingToConfirm) {
+  add("done", State::completed);
+  const Ended run = reconcile(header + key_of("done") + ",charged,1290,c-1\n", {"--queue"});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_THAT(run.out, ::testing::HasSubstr("would queue 0 repairs"));
+}
+
+TEST_F(IdemctlReconcile, TheCallersKeysMayBeInCapitals) {
+  add("done", State::completed);
+  database.execute("CREATE TABLE effect AS SELECT upper('" + key_of("done") +
+                   "') AS downstream_key, 1290::bigint AS amount, 'c-1' AS reference");
+  EXPECT_EQ(reconcile(header + key_of("done") + ",charged,1290,c-1\n",
+                      {"--effects", "effect", "--effects-schema", database.schema()})
+                .out,
+            "1 entry: 1 matched, 0 theirs only, 0 differing (0 charged twice); 0 records ours only\n");
+}
+
+TEST_F(IdemctlReconcile, TheQueueIsListedAndARepairCancelledOnce) {
+  const auto repairs = [&](const Words& more) {
+    return run_idemctl(with({"repairs"}, with(more, {"--database-url", postgres_test::url_of_server(),
+                                                     "--schema", database.schema()})));
+  };
+  EXPECT_EQ(repairs({}).out, "");
+  const std::string lines = settlement();
+  ASSERT_EQ(reconcile(lines, {"--queue", "--yes", "--who", "ann"}).exit_code, 0);
+  json listed = json_of(repairs({})).at(0);
+  EXPECT_EQ(listed.at("as"), "charged");
+  EXPECT_EQ(listed.at("key"), "open");
+  EXPECT_EQ(listed.at("downstream_key"), key_of("open"));
+  EXPECT_EQ(listed.at("amount"), 500);
+  EXPECT_EQ(listed.at("queued_by"), "ann");
+  EXPECT_EQ(listed.at("done_at"), nullptr);
+  EXPECT_EQ(repairs({"--operation", "another"}).out, "");
+
+  const Words cancel{"cancel", "--repair-key", listed.at("repair_key"), "--who", "bob",
+                     "--why",  "wrong file"};
+  EXPECT_EQ(repairs(cancel).exit_code, 3);
+  EXPECT_EQ(json_of(repairs({})).size(), 1U);
+  EXPECT_EQ(repairs(with(cancel, {"--yes"})).exit_code, 0);
+  EXPECT_EQ(repairs({}).out, "");
+  EXPECT_EQ(json_of(repairs({"--done"})).at(0).at("note"), "cancelled by bob: wrong file");
+  const Ended again = repairs(with(cancel, {"--yes"}));
+  EXPECT_EQ(again.exit_code, 1);
+  EXPECT_EQ(again.out, "");
+  EXPECT_EQ(database.number("SELECT count(*) FROM idem_record WHERE state = 4"), 2);
+  EXPECT_EQ(json_of(reconcile(lines, {"--queue", "--yes", "--json"})).back().at("queued"), 0);
+}
+
 TEST_F(IdemctlReconcile, AClosedSettlementSaysThatAMissingOneWasNotCharged) {
   const std::string lines = settlement();
   EXPECT_THAT(reconcile(lines, with(closed, {"--queue", "--yes"})).out,

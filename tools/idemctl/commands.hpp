@@ -28,6 +28,8 @@ Answer list(Words words);
 Answer resolve(Words words);
 Answer purge(Words words);
 Answer reconcile(Words words);
+Answer repairs(Words words);
+Answer repairs_cancel(Words words);
 std::string inbox_show(Words words);
 
 }  // namespace idemctl

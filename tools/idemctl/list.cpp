@@ -32,7 +32,7 @@ std::int64_t seconds_of(std::chrono::microseconds age) {
   return std::chrono::duration_cast<std::chrono::seconds>(age).count();
 }
 
-std::string json_line(const RecordSummary& record) {
+std::string line_of(const RecordSummary& record) {
   nlohmann::ordered_json line;
   line["state"] = name_of(record.state);
   line["lapsed"] = record.lapsed;
@@ -50,13 +50,12 @@ std::string json_line(const RecordSummary& record) {
   line["downstream"] = nullptr;
   if (record.downstream) line["downstream"] = *record.downstream;
   line["taken_over"] = record.taken_over();
-  // In ASCII, so that no control character is left to drive a terminal.
-  return line.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + '\n';
+  return json_line(line);
 }
 
 std::string json_lines(const std::vector<RecordSummary>& records) {
   std::string text;
-  for (const RecordSummary& record : records) text += json_line(record);
+  for (const RecordSummary& record : records) text += line_of(record);
   return text;
 }
 

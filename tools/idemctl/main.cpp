@@ -69,6 +69,14 @@ idemctl reconcile --database-url URL --settlement FILE --downstream NAME [--from
     not name: only where nothing is added to it any more and it holds every call of that period. Without --yes it says how
     many it would queue and changes nothing: exit code 3. Safe to repeat. Neither records nor business rows are touched.
 
+idemctl repairs --database-url URL [--operation OP] [--done] [--limit N] [--schema NAME] [--repair-table NAME]
+    The queued repairs, the first queued first, one JSON object a line; with --done also those that are done. N is 1000 where
+    it is not given. Reads only.
+
+idemctl repairs cancel --database-url URL --repair-key UUID --who W --why TEXT [--yes] [--schema NAME] [--repair-table NAME]
+    Takes a repair out of the queue unapplied: the record stays UNKNOWN, and the same words of a settlement queue it no more.
+    Without --yes it changes nothing: exit code 3.
+
 idemctl inbox show --database-url URL --consumer C --source S --event ID [--schema NAME] [--inbox-table NAME]
     When this consumer received that event, and until when that is remembered. Reads only. Exit code 1 where it has not
     seen it.
@@ -110,12 +118,13 @@ Answer answer(Words words) {
   if (is(0, "resolve")) return resolve(words.subspan(1));
   if (is(0, "purge")) return purge(words.subspan(1));
   if (is(0, "reconcile")) return reconcile(words.subspan(1));
+  if (is(0, "repairs") && is(1, "cancel")) return repairs_cancel(words.subspan(2));
+  if (is(0, "repairs")) return repairs(words.subspan(1));
   if (is(0, "inbox") && is(1, "show")) return {inbox_show(words.subspan(2))};
   if (is(0, "inbox")) throw Failure{"after inbox comes show; see idemctl --help"};
   throw Failure{
-      "the first word must be canonicalize, fingerprint, schema, show, list, resolve, purge, reconcile or "
-      "inbox; "
-      "see idemctl --help"};
+      "the first word must be canonicalize, fingerprint, schema, show, list, resolve, purge, reconcile, "
+      "repairs or inbox; see idemctl --help"};
 }
 
 int run(Words words) noexcept {

@@ -137,12 +137,7 @@ ordered_json json_of(const idem::OurSide& ours) {
   return json;
 }
 
-// In ASCII, so that no control character is left to drive a terminal.
-std::string line_of(const ordered_json& json) {
-  return json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + '\n';
-}
-
-std::string json_line(const Finding& finding) {
+std::string line_of(const Finding& finding) {
   ordered_json line;
   line["kind"] = to_string(finding.kind);
   line["differs"] = words_of(finding.differs);
@@ -150,7 +145,7 @@ std::string json_line(const Finding& finding) {
   if (finding.entry) line["entry"] = json_of(*finding.entry);
   line["ours"] = nullptr;
   if (finding.ours) line["ours"] = json_of(*finding.ours);
-  return line_of(line);
+  return json_line(line);
 }
 
 /// What became of the repairs.
@@ -177,7 +172,7 @@ std::string text_of(const Repairs& repairs, bool yes) {
               : "nothing was changed. With --yes it is done; records and business rows stay as they are.\n");
 }
 
-std::string json_line(const idem::ReconcileSummary& summary, const Repairs& repairs, bool queue, bool yes) {
+std::string line_of(const idem::ReconcileSummary& summary, const Repairs& repairs, bool queue, bool yes) {
   ordered_json line;
   line["kind"] = "summary";
   line["entries"] = summary.entries;
@@ -190,7 +185,7 @@ std::string json_line(const idem::ReconcileSummary& summary, const Repairs& repa
     line[yes ? "queued" : "would_queue"] = repairs.queued;
     line["queued_before"] = repairs.known;
   }
-  return line_of(line);
+  return json_line(line);
 }
 
 }  // namespace
@@ -238,7 +233,7 @@ Answer reconcile(Words words) {
           }
           if (finding.kind == idem::FindingKind::matched) return;
           if (json) {
-            lines.append(json_line(finding));
+            lines.append(line_of(finding));
           } else {
             table.add(finding);
           }
@@ -250,8 +245,8 @@ Answer reconcile(Words words) {
     if (queue && yes) tx.commit();
   });
   Answer answer;
-  answer.exit_code = queue && !yes ? 3 : 0;
-  answer.out = json ? json_line(summary, repairs, queue, yes)
+  answer.exit_code = queue && !yes && repairs.queued > 0 ? 3 : 0;
+  answer.out = json ? line_of(summary, repairs, queue, yes)
                     : text_of(summary) + (queue ? text_of(repairs, yes) : std::string{});
   answer.first = json ? std::move(lines) : table.laid_out();
   return answer;

@@ -1,5 +1,7 @@
 #include "text.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <openssl/sha.h>
 
 #include <algorithm>
@@ -67,6 +69,10 @@ std::string printable(idem::TimePoint time) {
          padded(unsigned{date.day()}, 2) + 'T' + padded(clock.hours().count(), 2) + ':' +
          padded(clock.minutes().count(), 2) + ':' + padded(clock.seconds().count(), 2) + '.' +
          padded(clock.subseconds().count(), 6) + 'Z';
+}
+
+std::string json_line(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + '\n';
 }
 
 std::size_t characters_in(std::string_view text) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +18,9 @@ namespace idemctl {
 
 /// A time in UTC, to the microsecond: 2026-01-31T12:00:00.000000Z.
 [[nodiscard]] std::string printable(idem::TimePoint time);
+
+/// One line of JSON in ASCII, so that no control character is left to drive a terminal; what is not UTF-8 is replaced.
+[[nodiscard]] std::string json_line(const nlohmann::ordered_json& json);
 
 /// How many characters of UTF-8, which are as many columns of a terminal for most scripts.
 [[nodiscard]] std::size_t characters_in(std::string_view text);
