@@ -42,7 +42,8 @@ Answer Book::carry_out(const std::string& key, const Command& command) {
   if (behaviour.mode == Mode::timeout_before) return {0, "", Delivery::never};
   if (behaviour.mode != Mode::late) return take_effect(key, command, behaviour.mode);
 
-  if (deduplicate) in_progress_.emplace(key, command);
+  // Also where this one is not deduplicated: others may be by then.
+  const auto under_way = in_progress_.emplace(key, command);
   lock.unlock();
   std::this_thread::sleep_for(behaviour.effect_after);
   lock.lock();
@@ -50,7 +51,7 @@ Answer Book::carry_out(const std::string& key, const Command& command) {
   lock.unlock();
   std::this_thread::sleep_for(behaviour.delay);
   lock.lock();
-  if (deduplicate) in_progress_.erase(key);
+  in_progress_.erase(under_way);
   return answer;
 }
 

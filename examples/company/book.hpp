@@ -54,7 +54,7 @@ class Book {
   Ledger& ledger_;
   std::map<std::string, Behaviour> behaviours_;          // By service.
   std::unordered_map<std::string, std::size_t> by_key_;  // The key's last entry.
-  std::unordered_map<std::string, Command> in_progress_;
+  std::multimap<std::string, Command> in_progress_;      // More than one where nobody deduplicates.
 };
 
 }  // namespace company

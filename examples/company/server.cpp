@@ -20,6 +20,8 @@ namespace {
 // Each request that hangs has a thread to itself, and so has each connection that is kept open.
 constexpr std::size_t threads = 256;
 
+constexpr std::size_t longest_body = 65536;
+
 constexpr const char* json_type = "application/json";
 
 std::string error(const std::string& what) {
@@ -97,7 +99,7 @@ Server::Server(const Company& company, Book& book) : book_{book} {
   // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): the library owns what this makes
   server_.new_task_queue = [] { return new httplib::ThreadPool{threads}; };
   server_.set_tcp_nodelay(true);
-  server_.set_payload_max_length(65536);
+  server_.set_payload_max_length(longest_body);
   server_.set_socket_options([this](int made) {
     listening_ = made;
     // And not SO_REUSEPORT, the library's own choice: two processes would share a port, and the effects with it.
@@ -107,6 +109,11 @@ Server::Server(const Company& company, Book& book) : book_{book} {
 
   for (const auto& [path, read] : company.commands) {
     server_.Post(path, [this, &read = read](const httplib::Request& request, httplib::Response& response) {
+      // The library refuses by Content-Length alone, and a chunked body has none.
+      if (request.body.size() > longest_body) {
+        response.status = 413;
+        return response.set_content(error("refused"), json_type);
+      }
       const std::string key = key_of(request);
       deliver(book_.carry_out(key, read(request.body)), request, response);
     });

@@ -310,6 +310,31 @@ TEST_F(Acquirer, WithoutDeduplicationEveryRequestCharges) {
   EXPECT_EQ(lines(), 4);
 }
 
+TEST_F(Acquirer, NoKeyIsChargedTwiceOnceItDeduplicates) {
+  (void)acquirer_.control(
+      {{"mode", "late"}, {"effect_after_ms", 2000}, {"count", 1}, {"deduplicate", false}});
+  std::thread first{[&] { EXPECT_EQ(charge("k").status, 201); }};
+  wait_until([&] { return approves(); });
+  (void)acquirer_.control({{"deduplicate", true}});
+  EXPECT_EQ(charge("k").status, 409);
+  first.join();
+  EXPECT_EQ(charge("k").status, 201);
+  EXPECT_EQ(lines(), 1U);
+}
+
+// 16 MiB, of which 64 KiB are allowed: the library's own limit is for Content-Length alone.
+TEST_F(Acquirer, AChunkedBodyBeyondTheLimitIsRefusedAsAnyOther) {
+  const Connection connection{acquirer_.url()};
+  ASSERT_TRUE(
+      connection.send("POST /charges HTTP/1.1\r\nHost: a\r\nIdempotency-Key: k\r\nConnection: close\r\n"
+                      "Transfer-Encoding: chunked\r\n\r\n"));
+  const std::string chunk = "10000\r\n" + std::string(65536, 'a') + "\r\n";
+  for (int i = 0; i < 256 && connection.send(chunk); ++i) {
+  }
+  (void)connection.send("0\r\n\r\n");
+  EXPECT_TRUE(connection.receive_all().starts_with("HTTP/1.1 413"));
+}
+
 TEST_F(Acquirer, AKeyIsForgottenAfterItsWindow) {
   const Reply first = charge("a");
   acquirer_.control({{"window_seconds", 1'000'000}});
