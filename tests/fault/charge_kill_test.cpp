@@ -31,7 +31,8 @@ class ChargeKill {
               std::string{to_string(flow_)},
               std::to_string(point)};
     };
-    return kill_at_every_point(harness, worker, second, then);
+    const auto ask = [&](const std::string& key) { return answer_of(worker(key, 0)); };
+    return kill_at_every_point(harness, worker, ask, second, then);
   }
 
   ChargeHarness harness;

@@ -19,6 +19,8 @@ struct Cuts : Judged {
   int errors = 0;     ///< Clients that were told nothing.
 };
 
+inline const std::vector<Direction> both_directions{Direction::to_server, Direction::to_client};
+
 /// Asks once. Its connections end with it.
 using Client = std::function<Told()>;
 
@@ -45,7 +47,8 @@ class ProxiedDatabase {
 /// `open(url, key)` makes a client. The harness brings what it leaves to its end and judges it, by
 /// `settle(key, then, ask, told)`.
 template <class Harness, class Open>
-Cuts cut_at_every_message(Harness& harness, const Open& open, Then then) {
+Cuts cut_at_every_message(Harness& harness, const Open& open, Then then,
+                          const std::vector<Direction>& directions = both_directions) {
   ProxiedDatabase database{harness.database()};
   Cuts cuts;
   const auto one = [&](const Cut& cut) {  // False where it did not come.
@@ -72,7 +75,7 @@ Cuts cut_at_every_message(Harness& harness, const Open& open, Then then) {
     cuts.add(harness.settle(key, then, ask, told));
     return has_cut;
   };
-  for (const Direction direction : {Direction::to_server, Direction::to_client}) {
+  for (const Direction direction : directions) {
     for (const Moment moment : {Moment::before, Moment::after}) {
       for (int message = 1; one({message, direction, moment}); ++message) {
         ++cuts.points;

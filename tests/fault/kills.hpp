@@ -27,10 +27,17 @@ inline bool killed(const std::vector<std::string>& worker, std::vector<Told>& to
   return false;
 }
 
-/// `worker(key, point)` is the command line of a worker that dies at that point, 0 for none. The harness brings what it leaves
-/// to its end and judges it: `lapse(key)` and `settle(key, then, ask, told)`.
-template <class Harness, class Worker>
-Judged kill_at_every_point(Harness& harness, const Worker& worker, Second second, Then then) {
+/// Runs a worker that nobody kills. What its client is told.
+inline Told answer_of(const std::vector<std::string>& worker) {
+  std::vector<Told> told;
+  if (killed(worker, told)) throw std::runtime_error{"a worker was killed by somebody else"};
+  return told.back();
+}
+
+/// `worker(key, point)` is the command line of a worker that dies at that point, 0 for none; `ask(key)` is the client that asks
+/// again. The harness brings what they leave to its end and judges it: `lapse(key)` and `settle(key, then, ask, told)`.
+template <class Harness, class Worker, class Ask>
+Judged kill_at_every_point(Harness& harness, const Worker& worker, const Ask& ask, Second second, Then then) {
   Judged kills;
   for (int point = 1;; ++point) {
     const std::string key = "killed at " + std::to_string(point);
@@ -40,12 +47,8 @@ Judged kill_at_every_point(Harness& harness, const Worker& worker, Second second
       harness.lapse(key);
       killed(worker(key, second == Second::dies ? point : 0), told);
     }
-    const auto ask = [&] {
-      std::vector<Told> answer;
-      if (killed(worker(key, 0), answer)) throw std::runtime_error{"a worker was killed by somebody else"};
-      return answer.back();
-    };
-    std::vector<std::string> wrong = harness.settle(key, then, ask, told);
+    std::vector<std::string> wrong = harness.settle(
+        key, then, [&] { return ask(key); }, told);
     for (const Told& one : told) {
       if (one.kind == "error") wrong.push_back(key + ": a worker failed: " + one.bytes);
     }

@@ -78,7 +78,7 @@ std::optional<Outcome> reserve(const postgres::Backend& backend, Begin& begin, c
 }
 
 template <class Answer>
-Answer answer_of(CallResult<Answer> result) {
+Answer answered(CallResult<Answer> result) {
   if (auto* answer = std::get_if<Answer>(&result)) return std::move(*answer);
   throw std::runtime_error{"the downstream does not answer"};
 }
@@ -103,7 +103,7 @@ Outcome second_transaction(const postgres::Backend& backend, Begin& begin, const
     backend.store(tx).mark_sent(context.lease);
     detail::commit(unit);
   }
-  const auto answer = answer_of(operation.call(context));
+  const auto answer = answered(operation.call(context));
   std::optional<Decision> decision;
   {
     auto unit = begin();
@@ -127,8 +127,8 @@ Outcome blind_retry(const postgres::Backend& backend, Begin& begin, const Reques
   if (auto answered = reserve(backend, begin, request, operation, options, context))
     return *std::move(answered);
   for (int tries = 1;; ++tries) {
-    context.downstream_key = random_uuid_v4().to_string();
-    const auto answer = answer_of(operation.call(context));
+    if (tries > 1 || context.how != How::fresh) context.downstream_key = random_uuid_v4().to_string();
+    const auto answer = answered(operation.call(context));
     try {
       auto unit = begin();
       auto& tx = detail::transaction_of(unit);

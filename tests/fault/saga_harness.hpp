@@ -1,6 +1,7 @@
 // A schema, the three services and what happens to a refund after its first attempt, until all is settled and judged.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -14,6 +15,7 @@
 #include "fault/told.hpp"
 #include "http_services.hpp"
 #include "postgres/test_database.hpp"
+#include "session.hpp"
 
 namespace idem::fault_test {
 
@@ -35,6 +37,9 @@ class SagaHarness {
   [[nodiscard]] const refund_saga::Services& services() const { return services_; }
   [[nodiscard]] const SagaHappened& happened() const { return happened_; }
 
+  /// The client runs the refund, with nobody to kill it or cut it off.
+  [[nodiscard]] Told ask(Flow flow, const std::string& id);
+
   /// Where the lease of one of the refund's calls still runs: moves the time past it.
   void lapse(const std::string& id) const;
 
@@ -47,13 +52,14 @@ class SagaHarness {
   // Of the ledger, the refund's part.
   [[nodiscard]] const std::vector<nlohmann::json>& ledger_of(const std::string& id);
   // True where the refund is not in progress, or was never begun.
-  [[nodiscard]] bool sweep(const std::string& id) const;
+  [[nodiscard]] bool sweep(const std::string& id);
 
   Story story_;
   postgres_test::TestDatabase database_;
   std::string database_url_;
   examples_test::RunningCompany process_;
   refund_saga::HttpServices services_;
+  examples::Session session_;
   std::size_t ledger_read_ = 0;  // Bytes of its file.
   std::map<std::string, std::vector<nlohmann::json>> ledger_;
   SagaHappened happened_;

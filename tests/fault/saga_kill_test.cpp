@@ -21,7 +21,8 @@ Judged kill(SagaHarness& harness, Flow flow, Second second, Then then) {
     return {SAGA_WORKER, harness.database_url(),       harness.services_url(),
             refund,      std::string{to_string(flow)}, std::to_string(point)};
   };
-  return kill_at_every_point(harness, worker, second, then);
+  const auto ask = [&](const std::string& refund) { return harness.ask(flow, refund); };
+  return kill_at_every_point(harness, worker, ask, second, then);
 }
 
 struct Variant {
@@ -36,15 +37,17 @@ std::ostream& operator<<(std::ostream& out, const Variant& variant) {
   return out << (variant.then == Then::client_retries ? "ClientRetries" : "SweepAlone");
 }
 
-std::vector<Variant> variants() {
-  std::vector<Variant> all;
-  for (const Story story : {Story::done, Story::payments_refuse, Story::email_refused}) {
-    for (const Second second : {Second::none, Second::dies}) {
-      for (const Then then : {Then::client_retries, Then::sweep_alone}) all.push_back({story, second, then});
-    }
-  }
-  return all;
-}
+// Not each with each, for the time that it takes: a refused e-mail is the way of a done refund, but for its end.
+const std::vector<Variant> variants{
+    {Story::done, Second::none, Then::client_retries},
+    {Story::done, Second::none, Then::sweep_alone},
+    {Story::done, Second::dies, Then::client_retries},
+    {Story::payments_refuse, Second::none, Then::client_retries},
+    {Story::payments_refuse, Second::none, Then::sweep_alone},
+    {Story::payments_refuse, Second::dies, Then::sweep_alone},
+    {Story::email_refused, Second::none, Then::client_retries},
+    {Story::email_refused, Second::none, Then::sweep_alone},
+};
 
 class SagaIsKilled : public ::testing::TestWithParam<Variant> {};
 
@@ -68,34 +71,28 @@ TEST_P(SagaIsKilled, AtEveryPointAndEachServiceDoesItOnce) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Saga, SagaIsKilled, ::testing::ValuesIn(variants()),
+INSTANTIATE_TEST_SUITE_P(Saga, SagaIsKilled, ::testing::ValuesIn(variants),
                          ::testing::PrintToStringParamName());
 
 // A bug is found where it shows at some points, and not at all of them: uninterrupted it is right.
-class PlantedBugOfASagaIsKilled : public ::testing::TestWithParam<Story> {
- protected:
-  static void expect_found(Flow flow, const std::string& violation) {
-    SagaHarness harness{GetParam()};
-    const Judged kills = kill(harness, flow, Second::none, Then::client_retries);
-    std::cout << "the planted bug was found at " << kills.violating << " of " << kills.points
-              << " points, by " << kills.violations.size() << " violations\n";
-    RecordProperty("crash_points", kills.points);
-    RecordProperty("violations", static_cast<int>(kills.violations.size()));
-    EXPECT_THAT(kills.violations, ::testing::Contains(HasSubstr(violation)));
-    EXPECT_LT(kills.violating, kills.points);
-  }
-};
+void expect_found(Flow flow, const std::string& violation) {
+  SagaHarness harness{Story::done};
+  const Judged kills = kill(harness, flow, Second::none, Then::client_retries);
+  std::cout << "the planted bug was found at " << kills.violating << " of " << kills.points << " points, by "
+            << kills.violations.size() << " violations\n";
+  ::testing::Test::RecordProperty("crash_points", kills.points);
+  ::testing::Test::RecordProperty("violations", static_cast<int>(kills.violations.size()));
+  EXPECT_THAT(kills.violations, ::testing::Contains(HasSubstr(violation)));
+  EXPECT_LT(kills.violating, kills.points);
+}
 
-TEST_P(PlantedBugOfASagaIsKilled, ARecordCompletedInASecondTransactionIsFound) {
+TEST(PlantedBugOfASagaIsKilled, ARecordCompletedInASecondTransactionIsFound) {
   expect_found(Flow::second_transaction, "is left unsettled");
 }
 
-TEST_P(PlantedBugOfASagaIsKilled, ABlindRetryIsFound) {
+TEST(PlantedBugOfASagaIsKilled, ABlindRetryIsFound) {
   expect_found(Flow::blind_retry, ": 2 times enrolment/withdraw done");
 }
-
-INSTANTIATE_TEST_SUITE_P(Saga, PlantedBugOfASagaIsKilled, ::testing::Values(Story::done),
-                         [](const auto& story) { return std::string{to_string(story.param)}; });
 
 }  // namespace
 }  // namespace idem::fault_test

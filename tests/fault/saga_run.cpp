@@ -10,7 +10,6 @@
 #include "refund_table.hpp"
 #include "run.hpp"
 #include "saga.hpp"
-#include "session.hpp"
 #include "step_call.hpp"
 
 namespace idem::fault_test {
@@ -60,11 +59,10 @@ CallResult<refund_saga::Answer> PointedServices::command(std::string_view path,
   return result;
 }
 
-Told run_refund(Flow flow, const std::string& database_url, const refund_saga::Services& services,
+Told run_refund(Flow flow, examples::Session& session, const refund_saga::Services& services,
                 const std::string& id, const CallOptions& options) {
   const refund_saga::Refund refund = refund_of(id);
   const postgres::Backend backend;
-  examples::Session session{database_url};
   Saga saga{backend, session, services, options};
   std::ostringstream out;
   if (flow == Flow::right) {

@@ -11,6 +11,7 @@
 #include "idem/external_call.hpp"
 #include "refund.hpp"
 #include "services.hpp"
+#include "session.hpp"
 
 namespace idem::fault_test {
 
@@ -37,11 +38,10 @@ class PointedServices : public refund_saga::Services {
   std::function<void()> point_;
 };
 
-/// Runs the refund once, on a connection of its own, as the program does where its tables are installed. What it says of the
-/// refund is what the client is told: in_progress, or executed where it is over. Any other flow than `right` is a copy of the
-/// saga's with the bug in each of its calls. Throws what the saga throws.
-[[nodiscard]] Told run_refund(Flow flow, const std::string& database_url,
-                              const refund_saga::Services& services, const std::string& id,
-                              const CallOptions& options);
+/// Runs the refund once, as the program does where its tables are installed. What it says of the refund is what the client is
+/// told: in_progress, or executed where it is over. Any other flow than `right` is a copy of the saga's with the bug in each of
+/// its calls. Throws what the saga throws.
+[[nodiscard]] Told run_refund(Flow flow, examples::Session& session, const refund_saga::Services& services,
+                              const std::string& id, const CallOptions& options);
 
 }  // namespace idem::fault_test

@@ -11,6 +11,7 @@
 #include "fault/crash_points.hpp"
 #include "fault/saga_run.hpp"
 #include "http_services.hpp"
+#include "session.hpp"
 
 namespace idem::fault_test {
 namespace {
@@ -19,8 +20,9 @@ Told refund(std::span<char*> words) {
   const refund_saga::HttpServices services{words[2]};
   const PointedServices pointed{services, crash_points::reach};
   const Flow flow = flow_named(words[4]);
+  examples::Session session{words[1]};
   crash_points::die_at(std::stoi(words[5]));
-  return run_refund(flow, words[1], pointed, words[3], saga_options());
+  return run_refund(flow, session, pointed, words[3], saga_options());
 }
 
 }  // namespace
