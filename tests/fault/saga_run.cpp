@@ -22,10 +22,13 @@ using refund_saga::Standing;
 Standing proceed(Flow flow, const postgres::Backend& backend, examples::Session& session,
                  const refund_saga::Services& services, const refund_saga::Refund& refund,
                  const CallOptions& options) {
+  std::optional<refund_saga::Action> last;
   for (;;) {
     refund_saga::Progress progress = refund_saga::read_progress(*session.begin(), refund.id);
     const std::optional<refund_saga::Action> action = refund_saga::next(progress);
+    if (action && action == last) throw std::logic_error{"a step's record is settled, and its row is not"};
     if (!action) return {refund_saga::state_of(progress), std::move(progress)};
+    last = action;
     refund_saga::StepCall call{services, refund, *action};
     const Outcome outcome = run_flow(
         flow, backend, [&] { return session.begin(); }, refund_saga::request_of(refund, *action), call,
