@@ -55,9 +55,10 @@ std::vector<std::string> ChargeHarness::settle(const std::string& key, Then then
                                                const std::function<Told()>& ask, std::vector<Told>& told) {
   ++happened_.runs;
   if (then == Then::client_retries) {
-    if (told.empty() || !told.back().is_final())
+    if (told.empty() || !told.back().is_final()) {
       retry(
           key, ask, [&] { lapse(key); }, told);
+    }
   } else {
     sweep(key);
   }

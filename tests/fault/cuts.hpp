@@ -1,4 +1,5 @@
-// The connection to the database lost at every protocol message, in each direction, before and after it arrives.
+// The connection to the database lost at every protocol message, in each direction, before and after it
+// arrives.
 #pragma once
 
 #include <exception>

@@ -34,8 +34,9 @@ inline Told answer_of(const std::vector<std::string>& worker) {
   return told.back();
 }
 
-/// `worker(key, point)` is the command line of a worker that dies at that point, 0 for none; `ask(key)` is the client that asks
-/// again. The harness brings what they leave to its end and judges it: `lapse(key)` and `settle(key, then, ask, told)`.
+/// `worker(key, point)` is the command line of a worker that dies at that point, 0 for none; `ask(key)` is
+/// the client that asks again. The harness brings what they leave to its end and judges it: `lapse(key)`
+/// and `settle(key, then, ask, told)`.
 template <class Harness, class Worker, class Ask>
 Judged kill_at_every_point(Harness& harness, const Worker& worker, const Ask& ask, Second second, Then then) {
   Judged kills;

@@ -1,5 +1,5 @@
-// The connection to the database lost at every protocol message of a refund, in each direction, before and after it
-// arrives.
+// The connection to the database lost at every protocol message of a refund, in each direction, before and
+// after it arrives.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

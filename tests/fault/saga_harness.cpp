@@ -39,9 +39,10 @@ void SagaHarness::lapse(const std::string& id) const {
 std::vector<std::string> SagaHarness::settle(const std::string& id, Then then,
                                              const std::function<Told()>& ask, std::vector<Told>& told) {
   if (then == Then::client_retries) {
-    if (told.empty() || !told.back().is_final())
+    if (told.empty() || !told.back().is_final()) {
       retry(
           id, ask, [&] { lapse(id); }, told);
+    }
   } else {
     sweep_all(
         id, [&] { lapse(id); }, [&] { return sweep(id); });

@@ -1,4 +1,5 @@
-// A schema, the three services and what happens to a refund after its first attempt, until all is settled and judged.
+// A schema, the three services and what happens to a refund after its first attempt, until all is settled
+// and judged.
 #pragma once
 
 #include <cstddef>
@@ -43,8 +44,9 @@ class SagaHarness {
   /// Where the lease of one of the refund's calls still runs: moves the time past it.
   void lapse(const std::string& id) const;
 
-  /// Lets the client run the refund by `ask`, or the saga's sweep, until it is over; and then once more, which must call no
-  /// service. `told` is what the client was told before, and is continued. What is wrong after that.
+  /// Lets the client run the refund by `ask`, or the saga's sweep, until it is over; and then once more,
+  /// which must call no service. `told` is what the client was told before, and is continued. What is wrong
+  /// after that.
   [[nodiscard]] std::vector<std::string> settle(const std::string& id, Then then,
                                                 const std::function<Told()>& ask, std::vector<Told>& told);
 

@@ -46,16 +46,16 @@ struct Kept {
 /// The keys that a refund can have, in idem_record.
 [[nodiscard]] std::vector<Key> keys_of(const std::string& id);
 
-/// What is wrong with the refund; empty where nothing is. `ledger` is what the services did and refused, and `told` all that the
-/// client was told, each in order.
+/// What is wrong with the refund; empty where nothing is. `ledger` is what the services did and refused,
+/// and `told` all that the client was told, each in order.
 ///
 /// - the ledger has what the story demands, in that order, and nothing twice;
 /// - the refund's row and its steps' say the same;
-/// - there is a record for the start and for each of these commands, and no other; each settled, with the ledger's answer, and
-///   its downstream key is the ledger's;
+/// - there is a record for the start and for each of these commands, and no other; each settled, with the
+///   ledger's answer, and its downstream key is the ledger's;
 /// - or where nothing was ever committed there is nothing at all;
-/// - each final answer that was told is the one that the story demands, byte for byte; so is the last, and nothing else is
-///   told after the first.
+/// - each final answer that was told is the one that the story demands, byte for byte; so is the last, and
+///   nothing else is told after the first.
 [[nodiscard]] std::vector<std::string> violations(Story story, const std::string& id, const Kept& kept,
                                                   const std::vector<nlohmann::json>& ledger,
                                                   const std::vector<Told>& told);

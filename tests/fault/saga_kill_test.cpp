@@ -37,7 +37,8 @@ std::ostream& operator<<(std::ostream& out, const Variant& variant) {
   return out << (variant.then == Then::client_retries ? "ClientRetries" : "SweepAlone");
 }
 
-// Not each with each, for the time that it takes: a refused e-mail is the way of a done refund, but for its end.
+// Not each with each, for the time that it takes: a refused e-mail is the way of a done refund, but for its
+// end.
 const std::vector<Variant> variants{
     {Story::done, Second::none, Then::client_retries},
     {Story::done, Second::none, Then::sweep_alone},

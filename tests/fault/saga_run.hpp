@@ -38,9 +38,9 @@ class PointedServices : public refund_saga::Services {
   std::function<void()> point_;
 };
 
-/// Runs the refund once, as the program does where its tables are installed. What it says of the refund is what the client is
-/// told: in_progress, or executed where it is over. Any other flow than `right` is a copy of the saga's with the bug in each of
-/// its calls. Throws what the saga throws.
+/// Runs the refund once, as the program does where its tables are installed. What it says of the refund is
+/// what the client is told: in_progress, or executed where it is over. Any other flow than `right` is a
+/// copy of the saga's with the bug in each of its calls. Throws what the saga throws.
 [[nodiscard]] Told run_refund(Flow flow, examples::Session& session, const refund_saga::Services& services,
                               const std::string& id, const CallOptions& options);
 

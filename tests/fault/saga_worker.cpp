@@ -1,7 +1,7 @@
 // saga_worker DATABASE SERVICES REFUND FLOW POINT
 //
-// One worker that runs the refund once and says on stdout what its client is told; killed at its POINT-th crash point, 0 for
-// none, it says nothing. FLOW is right, or the name of a bug.
+// One worker that runs the refund once and says on stdout what its client is told; killed at its POINT-th
+// crash point, 0 for none, it says nothing. FLOW is right, or the name of a bug.
 #include <cstdlib>
 #include <exception>
 #include <iostream>

@@ -17,16 +17,18 @@ enum class Then {
   sweep_alone,  ///< The client comes back when all is settled.
 };
 
-/// Moves the time past `lease` where a record in progress, of those that the SQL condition names, still has one.
+/// Moves the time past `lease` where a record in progress, of those that the SQL condition names, still has
+/// one.
 void lapse(const postgres_test::TestDatabase& database, const std::string& which,
            std::chrono::milliseconds lease);
 
-/// Lets the client ask until it is told neither an error nor "in progress", and calls `lapse` after each of these. `told` is
-/// continued. Throws std::runtime_error where that comes to no end.
+/// Lets the client ask until it is told neither an error nor "in progress", and calls `lapse` after each of
+/// these. `told` is continued. Throws std::runtime_error where that comes to no end.
 void retry(const std::string& key, const std::function<Told()>& ask, const std::function<void()>& lapse,
            std::vector<Told>& told);
 
-/// Calls `lapse` and sweeps, until `sweep` says that nothing is left. Throws std::runtime_error where that comes to no end.
+/// Calls `lapse` and sweeps, until `sweep` says that nothing is left. Throws std::runtime_error where that
+/// comes to no end.
 void sweep_all(const std::string& key, const std::function<void()>& lapse,
                const std::function<bool()>& sweep);
 
