@@ -8,7 +8,6 @@
 #include <exception>
 #include <iostream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <span>
@@ -19,14 +18,11 @@
 #include "http_services.hpp"
 #include "idem/postgres/backend.hpp"
 #include "refund_table.hpp"
+#include "run.hpp"
 #include "saga.hpp"
 #include "session.hpp"
 
 namespace {
-
-using refund_saga::Refund;
-using refund_saga::Saga;
-using refund_saga::Standing;
 
 constexpr std::string_view usage =
     "refund_saga: usage: refund_saga run --database-url URL --services URL --refund ID [--payment ID] "
@@ -38,8 +34,8 @@ struct Arguments {
   bool sweep = false;
   std::string database_url;
   std::string services;
-  Refund refund;
-  idem::ReserveOptions reserve;
+  refund_saga::Refund refund;
+  idem::CallOptions calls;
 };
 
 std::optional<std::int64_t> positive(std::string_view text) {
@@ -75,50 +71,9 @@ std::optional<Arguments> parse(const std::vector<std::string>& words) {
   // One refund of a payment, where nothing else is said: then one id can name both.
   const std::string id = given["--refund"];
   arguments.refund = {id, given.contains("--payment") ? given["--payment"] : id, *amount};
-  arguments.reserve.lease = std::chrono::milliseconds{*lease};
-  arguments.reserve.call_deadline = std::chrono::milliseconds{*deadline};
+  arguments.calls.reserve.lease = std::chrono::milliseconds{*lease};
+  arguments.calls.reserve.call_deadline = std::chrono::milliseconds{*deadline};
   return arguments;
-}
-
-void tell(const std::string& refund_id, const Standing& standing) {
-  nlohmann::ordered_json told_steps = nlohmann::ordered_json::object();
-  for (const refund_saga::Step& step : refund_saga::steps) {
-    const auto found = standing.progress.find(step.name);
-    if (found != standing.progress.end()) told_steps[found->first] = name(found->second);
-  }
-  const nlohmann::ordered_json told{
-      {"refund", refund_id}, {"state", name(standing.state)}, {"steps", told_steps}};
-  std::cout << told.dump() << '\n' << std::flush;
-}
-
-int fail(const std::string& refund_id, const std::exception& failure) {
-  const std::string_view message = failure.what();
-  // One line: further ones may repeat a statement.
-  std::cerr << "refund_saga: " << refund_id << (refund_id.empty() ? "" : ": ")
-            << message.substr(0, message.find('\n')) << '\n';
-  return 1;
-}
-
-int run(Saga& saga, const Refund& refund) {
-  if (saga.start(refund) == refund_saga::Started::another) {
-    throw std::invalid_argument{"there is another refund with this id"};
-  }
-  tell(refund.id, saga.proceed(refund.id));
-  return 0;
-}
-
-// Whatever a refund waits for: a call without an answer, and one that was not yet made, as the process ended between two
-// steps. idem::Sweep looks for the former alone. One refund that fails holds up no other.
-int sweep(Saga& saga, examples::Session& session) {
-  int status = 0;
-  for (const std::string& id : refund_saga::unfinished_refunds(*session.begin())) {
-    try {
-      tell(id, saga.proceed(id));
-    } catch (const std::exception& failure) {
-      status = fail(id, failure);
-    }
-  }
-  return status;
 }
 
 int run(const Arguments& arguments) {
@@ -130,8 +85,10 @@ int run(const Arguments& arguments) {
     tx->commit();
   }
   const idem::postgres::Backend backend;
-  Saga saga{backend, session, services, arguments.reserve};
-  return arguments.sweep ? sweep(saga, session) : run(saga, arguments.refund);
+  refund_saga::Saga saga{backend, session, services, arguments.calls};
+  if (arguments.sweep) return refund_saga::sweep(saga, session, std::cout, std::cerr) ? 0 : 1;
+  refund_saga::run(saga, arguments.refund, std::cout);
+  return 0;
 }
 
 }  // namespace
@@ -146,6 +103,7 @@ int main(int argc, char** argv) {
   try {
     return run(*arguments);
   } catch (const std::exception& failure) {
-    return fail(arguments->refund.id, failure);
+    refund_saga::fail(arguments->refund.id, failure, std::cerr);
+    return 1;
   }
 }

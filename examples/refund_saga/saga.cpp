@@ -3,6 +3,7 @@
 #include <optional>
 #include <pqxx/pqxx>
 #include <stdexcept>
+#include <utility>
 #include <variant>
 
 #include "idem/transact.hpp"
@@ -13,9 +14,8 @@
 namespace refund_saga {
 
 Saga::Saga(const idem::postgres::Backend& backend, examples::Session& session, const Services& services,
-           const idem::ReserveOptions& reserve)
-    : backend_{backend}, session_{session}, services_{services} {
-  options_.reserve = reserve;
+           idem::CallOptions options)
+    : backend_{backend}, session_{session}, services_{services}, options_{std::move(options)} {
   options_.reserve.retention = retention;
 }
 
@@ -24,6 +24,7 @@ Started Saga::start(const Refund& refund) {
   const idem::Request request{{"refund_saga", "refund", refund.id},
                               idem::Fingerprinter{}({.operation = "refund", .body = body})};
   idem::TransactOptions options;
+  options.retry = options_.retry;
   options.reserve.retention = retention;
   // To start takes one short transaction: whoever comes second waits for it, and goes on with the same refund.
   options.reserve.on_in_flight = idem::OnInFlight::wait(std::chrono::seconds{10});

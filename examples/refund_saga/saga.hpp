@@ -35,9 +35,9 @@ enum class Started {
 /// says whose turn it is.
 class Saga {
  public:
-  /// All must outlive it. `reserve` is for the calls: lease and deadline.
+  /// All but the options must outlive it. They are for the calls, lease and deadline; the retries are for all of it.
   Saga(const idem::postgres::Backend& backend, examples::Session& session, const Services& services,
-       const idem::ReserveOptions& reserve);
+       idem::CallOptions options);
 
   /// Once for each refund id.
   [[nodiscard]] Started start(const Refund& refund);

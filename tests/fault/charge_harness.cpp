@@ -15,10 +15,6 @@
 namespace idem::fault_test {
 namespace {
 
-// A server that has not noticed yet that its client is gone keeps others off for a moment.
-constexpr int most_tries = 2000;
-constexpr int most_errors = 10;
-
 // The acquirer's ledger as its settlement.
 std::vector<SettlementEntry> settlement_of(const nlohmann::json& ledger) {
   std::vector<SettlementEntry> entries;
@@ -47,18 +43,17 @@ std::optional<Record> ChargeHarness::find(const std::string& key) {
 }
 
 void ChargeHarness::lapse(const std::string& key) const {
-  const bool live =
-      database_.number("SELECT count(*) FROM idem_record WHERE state = 1 AND idempotency_key = '" + key +
-                       "' AND lease_until > clock_timestamp()") != 0;
-  // Waits for a session that is about to settle it, as the next one who comes does.
-  if (live) database_.advance(charge_lease + std::chrono::seconds{1});
+  fault_test::lapse(database_, "idempotency_key = '" + key + "'", charge_lease);
 }
 
 std::vector<std::string> ChargeHarness::settle(const std::string& key, Then then,
                                                const std::function<Told()>& ask, std::vector<Told>& told) {
   ++happened_.runs;
   if (then == Then::client_retries) {
-    if (told.empty() || !told.back().is_final()) retry(key, ask, told);
+    if (told.empty() || !told.back().is_final()) {
+      retry(
+          key, ask, [&] { lapse(key); }, told);
+    }
   } else {
     sweep(key);
   }
@@ -75,21 +70,6 @@ std::vector<std::string> ChargeHarness::settle(const std::string& key, Then then
   return violations(database_, process_.ledger(), key, told);
 }
 
-void ChargeHarness::retry(const std::string& key, const std::function<Told()>& ask,
-                          std::vector<Told>& told) const {
-  int errors = 0;
-  for (int tries = 0; tries < most_tries && errors < most_errors; ++tries) {
-    told.push_back(ask());
-    if (told.back().kind == "error") {
-      ++errors;
-    } else if (told.back().kind != "in_progress") {
-      return;
-    }
-    lapse(key);
-  }
-  throw std::runtime_error{key + ": the client's retries come to no end; the last: " + to_line(told.back())};
-}
-
 void ChargeHarness::sweep(const std::string& key) {
   Sweep sweep{database_.backend(),
               sessions_.begin(),
@@ -99,13 +79,13 @@ void ChargeHarness::sweep(const std::string& key) {
                .on_error = [](const LapsedRecord&, const std::exception_ptr& error) {
                  std::rethrow_exception(error);
                }}};
-  for (int tries = 0; tries < most_tries; ++tries) {
-    lapse(key);
-    (void)sweep.pass();
-    const std::optional<Record> record = find(key);
-    if (!record || record->state != State::in_progress) return;
-  }
-  throw std::runtime_error{key + ": the sweep comes to no end"};
+  sweep_all(
+      key, [&] { lapse(key); },
+      [&] {
+        (void)sweep.pass();
+        const std::optional<Record> record = find(key);
+        return !record || record->state != State::in_progress;
+      });
 }
 
 // As every day: what the settlement tells of is queued, and the service applies it.

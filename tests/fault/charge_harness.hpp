@@ -12,16 +12,11 @@
 #include "examples/running_company.hpp"
 #include "fault/charge.hpp"
 #include "fault/sessions.hpp"
+#include "fault/settling.hpp"
 #include "fault/told.hpp"
 #include "postgres/test_database.hpp"
 
 namespace idem::fault_test {
-
-/// Who settles what the first attempt left.
-enum class Then {
-  client_retries,
-  sweep_alone,  ///< The client comes back when all is settled.
-};
 
 /// How often what happened, so that a test can say that it tried what it means to try.
 struct Happened {
@@ -57,7 +52,6 @@ class ChargeHarness {
 
  private:
   [[nodiscard]] std::optional<Record> find(const std::string& key);
-  void retry(const std::string& key, const std::function<Told()>& ask, std::vector<Told>& told) const;
   void sweep(const std::string& key);
   void reconcile(const std::string& key);
 

@@ -2,80 +2,42 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <csignal>
 #include <iostream>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "examples/program.hpp"
 #include "fault/charge_harness.hpp"
+#include "fault/kills.hpp"
 #include "fault/planted_bugs.hpp"
 
 namespace idem::fault_test {
 namespace {
 
-using examples_test::Finished;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-/// What comes once the lease of the killed worker has lapsed, before the client or the sweep.
-enum class Second {
-  none,
-  takes_over,
-  dies,  ///< It takes over, and is killed at the same point.
-};
-
-struct Kills {
-  int points = 0;  ///< The first at which nothing fires is one more.
-  int violating = 0;
-  std::vector<std::string> violations{};
-};
 
 class ChargeKill {
  public:
   explicit ChargeKill(Acquirer acquirer, Flow flow = Flow::right) : harness{acquirer}, flow_{flow} {}
 
-  Kills at_every_point(Second second, Then then) {
-    Kills kills;
-    for (int point = 1;; ++point) {
-      const std::string key = "killed at " + std::to_string(point);
-      std::vector<Told> told;
-      const bool killed = worker(key, point, told);
-      if (killed && second != Second::none) {
-        harness.lapse(key);
-        worker(key, second == Second::dies ? point : 0, told);
-      }
-      const auto ask = [&] {
-        std::vector<Told> answer;
-        if (worker(key, 0, answer)) throw std::runtime_error{"a worker was killed by somebody else"};
-        return answer.back();
-      };
-      auto wrong = harness.settle(key, then, ask, told);
-      for (const Told& one : told) {
-        if (one.kind == "error") wrong.push_back(key + ": a worker failed: " + one.bytes);
-      }
-      if (!wrong.empty()) ++kills.violating;
-      kills.violations.insert(kills.violations.end(), wrong.begin(), wrong.end());
-      if (!killed) return kills;
-      kills.points = point;
-    }
+  Judged at_every_point(Second second, Then then) {
+    const auto worker = [this](const std::string& key, int point) -> std::vector<std::string> {
+      return {CHARGE_WORKER,
+              postgres_test::url_of_server(),
+              harness.database().schema(),
+              harness.acquirer_url(),
+              key,
+              std::string{to_string(harness.acquirer())},
+              std::string{to_string(flow_)},
+              std::to_string(point)};
+    };
+    const auto ask = [&](const std::string& key) { return answer_of(worker(key, 0)); };
+    return kill_at_every_point(harness, worker, ask, second, then);
   }
 
   ChargeHarness harness;
 
  private:
-  // True where it was killed; otherwise what its client is told goes to `told`.
-  bool worker(const std::string& key, int point, std::vector<Told>& told) const {
-    const Finished finished = examples_test::run_program(
-        {CHARGE_WORKER, postgres_test::url_of_server(), harness.database().schema(), harness.acquirer_url(),
-         key, std::string{to_string(harness.acquirer())}, std::string{to_string(flow_)},
-         std::to_string(point)});
-    if (finished.signal == SIGKILL && finished.out.empty()) return true;
-    told.push_back(finished.status == 0 ? from_line(finished.out) : Told{"error", finished.err});
-    return false;
-  }
-
   Flow flow_;
 };
 
@@ -108,7 +70,7 @@ class ChargeIsKilled : public ::testing::TestWithParam<Variant> {};
 TEST_P(ChargeIsKilled, AtEveryPointAndItIsChargedOnce) {
   const auto& [acquirer, second, then] = GetParam();
   ChargeKill kill{acquirer};
-  const Kills kills = kill.at_every_point(second, then);
+  const Judged kills = kill.at_every_point(second, then);
   const Happened& happened = kill.harness.happened();
   std::cout << "killed at " << kills.points << " points; " << happened.taken_over << " taken over, "
             << happened.found_charged << " reconciled as charged, " << happened.found_not_charged
@@ -140,7 +102,7 @@ class PlantedBugIsKilled : public ::testing::TestWithParam<Acquirer> {
  protected:
   static void expect_found(Flow flow, const std::string& violation) {
     ChargeKill kill{GetParam(), flow};
-    const Kills kills = kill.at_every_point(Second::none, Then::client_retries);
+    const Judged kills = kill.at_every_point(Second::none, Then::client_retries);
     std::cout << "the planted bug was found at " << kills.violating << " of " << kills.points
               << " points, by " << kills.violations.size() << " violations\n";
     RecordProperty("crash_points", kills.points);

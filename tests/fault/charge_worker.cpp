@@ -28,13 +28,6 @@ Acquirer acquirer_named(std::string_view name) {
   throw std::invalid_argument{"no such acquirer"};
 }
 
-Flow flow_named(std::string_view name) {
-  for (const Flow flow : {Flow::right, Flow::second_transaction, Flow::blind_retry}) {
-    if (name == to_string(flow)) return flow;
-  }
-  throw std::invalid_argument{"no such flow"};
-}
-
 Told pay(std::span<char*> words) {
   const std::string schema = words[2];
   postgres::BackendOptions options;

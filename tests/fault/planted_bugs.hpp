@@ -10,17 +10,18 @@
 #include <utility>
 #include <variant>
 
-#include "fault/charge.hpp"
+#include "idem/detail/unit_of_work.hpp"
 #include "idem/downstream_key.hpp"
 #include "idem/execute.hpp"
 #include "idem/external_call.hpp"
+#include "idem/postgres/backend.hpp"
 #include "idem/uuid.hpp"
 
 namespace idem::fault_test {
 
 enum class Flow {
   right,  ///< external_call().
-  /// The record is completed in a transaction of its own, after the payment was committed.
+  /// The record is completed in a transaction of its own, after the business row was committed.
   second_transaction,
   /// What is not known to be done is done again, under a key of its own, and nothing is settled before.
   blind_retry,
@@ -38,38 +39,48 @@ inline std::string_view to_string(Flow flow) {
   return "right";
 }
 
+/// Throws std::invalid_argument for another name.
+inline Flow flow_named(std::string_view name) {
+  for (const Flow flow : {Flow::right, Flow::second_transaction, Flow::blind_retry}) {
+    if (name == to_string(flow)) return flow;
+  }
+  throw std::invalid_argument{"no such flow"};
+}
+
 namespace planted {
 
 // Reserves and prepares as external_call() does. Empty where the key was acquired.
-template <class Begin>
+template <class Begin, class Operation>
 std::optional<Outcome> reserve(const postgres::Backend& backend, Begin& begin, const Request& request,
-                               Charge& charge, const CallOptions& options, CallContext& context) {
-  const ReserveOptions reserve = detail::call_reservation(options, charge.downstream());
+                               Operation& operation, const CallOptions& options, CallContext& context) {
+  const ReserveOptions reserve = detail::call_reservation(options, operation.downstream());
   const auto enter = [&](const Lease& lease, How how) {
     context = {lease, how, downstream_key(lease.key, lease.fingerprint), reserve.call_deadline};
   };
   auto unit = begin();
-  auto store = backend.store(unit.transaction());
+  auto& tx = detail::transaction_of(unit);
+  auto store = backend.store(tx);
   Reservation reservation = store.reserve(request.key, request.fingerprint, reserve);
   std::optional<Outcome> answered;
   if (const auto* acquired = std::get_if<Acquired>(&reservation)) {
     enter(acquired->lease, acquired->how);
-    if (acquired->how == How::fresh) charge.prepare(unit.transaction(), context);
+    if (acquired->how == How::fresh) operation.prepare(tx, context);
   } else {
     if (auto* unknown = std::get_if<Unknown>(&reservation); unknown && unknown->turned) {
       enter(*unknown->turned, How::took_over);
-      unknown->response = charge.unknown(unit.transaction(), context);
+      unknown->response = operation.unknown(tx, context);
       store.mark_unknown(context.lease, *unknown->response);
     }
     answered = detail::outcome_of(std::move(reservation));
   }
-  unit.commit();
+  detail::commit(unit);
   return answered;
 }
 
-inline ChargeDecision decision_of(CallResult<ChargeDecision> result) {
-  if (auto* decision = std::get_if<ChargeDecision>(&result)) return std::move(*decision);
-  throw std::runtime_error{"the acquirer does not answer"};
+template <class Answer>
+Answer answered(CallResult<Answer> result) {
+  if (auto* answer = std::get_if<Answer>(&result)) return std::move(*answer);
+  throw std::runtime_error{"the downstream does not answer"};
 }
 
 template <class Store>
@@ -80,45 +91,51 @@ Outcome settle(Store& store, const Lease& lease, Decision decision) {
   return Executed{state, std::move(decision).response(), expires_at};
 }
 
-template <class Begin>
+template <class Begin, class Operation>
 Outcome second_transaction(const postgres::Backend& backend, Begin& begin, const Request& request,
-                           Charge& charge, const CallOptions& options) {
+                           Operation& operation, const CallOptions& options) {
   CallContext context{{request.key, request.fingerprint, {}, 0, {}}, How::fresh, {}};
-  if (auto answered = reserve(backend, begin, request, charge, options, context)) return *std::move(answered);
-  if (!charge.downstream().window) {
+  if (auto answered = reserve(backend, begin, request, operation, options, context))
+    return *std::move(answered);
+  if (!operation.downstream().window) {
     auto unit = begin();
-    backend.store(unit.transaction()).mark_sent(context.lease);
-    unit.commit();
+    auto& tx = detail::transaction_of(unit);
+    backend.store(tx).mark_sent(context.lease);
+    detail::commit(unit);
   }
-  const ChargeDecision answer = decision_of(charge.call(context));
+  const auto answer = answered(operation.call(context));
   std::optional<Decision> decision;
   {
     auto unit = begin();
-    backend.store(unit.transaction()).hold(context.lease);
-    decision = charge.finish(unit.transaction(), context, answer);
-    unit.commit();
+    auto& tx = detail::transaction_of(unit);
+    backend.store(tx).hold(context.lease);
+    decision = operation.finish(tx, context, answer);
+    detail::commit(unit);
   }
   auto unit = begin();
-  auto store = backend.store(unit.transaction());
+  auto& tx = detail::transaction_of(unit);
+  auto store = backend.store(tx);
   Outcome outcome = settle(store, context.lease, *std::move(decision));
-  unit.commit();
+  detail::commit(unit);
   return outcome;
 }
 
-template <class Begin>
-Outcome blind_retry(const postgres::Backend& backend, Begin& begin, const Request& request, Charge& charge,
-                    const CallOptions& options) {
+template <class Begin, class Operation>
+Outcome blind_retry(const postgres::Backend& backend, Begin& begin, const Request& request,
+                    Operation& operation, const CallOptions& options) {
   CallContext context{{request.key, request.fingerprint, {}, 0, {}}, How::fresh, {}};
-  if (auto answered = reserve(backend, begin, request, charge, options, context)) return *std::move(answered);
+  if (auto answered = reserve(backend, begin, request, operation, options, context))
+    return *std::move(answered);
   for (int tries = 1;; ++tries) {
-    context.downstream_key = random_uuid_v4().to_string();
-    const ChargeDecision answer = decision_of(charge.call(context));
+    if (tries > 1 || context.how != How::fresh) context.downstream_key = random_uuid_v4().to_string();
+    const auto answer = answered(operation.call(context));
     try {
       auto unit = begin();
-      auto store = backend.store(unit.transaction());
+      auto& tx = detail::transaction_of(unit);
+      auto store = backend.store(tx);
       store.hold(context.lease);
-      Outcome outcome = settle(store, context.lease, charge.finish(unit.transaction(), context, answer));
-      unit.commit();
+      Outcome outcome = settle(store, context.lease, operation.finish(tx, context, answer));
+      detail::commit(unit);
       return outcome;
     } catch (const LeaseLost&) {
       throw;
@@ -130,18 +147,18 @@ Outcome blind_retry(const postgres::Backend& backend, Begin& begin, const Reques
 
 }  // namespace planted
 
-template <class Begin>
+template <class Begin, class Operation>
 Outcome run_flow(Flow flow, const postgres::Backend& backend, Begin begin, const Request& request,
-                 Charge& charge, const CallOptions& options) {
+                 Operation& operation, const CallOptions& options) {
   switch (flow) {
     case Flow::second_transaction:
-      return planted::second_transaction(backend, begin, request, charge, options);
+      return planted::second_transaction(backend, begin, request, operation, options);
     case Flow::blind_retry:
-      return planted::blind_retry(backend, begin, request, charge, options);
+      return planted::blind_retry(backend, begin, request, operation, options);
     case Flow::right:
       break;
   }
-  return external_call(backend, begin, request, charge, options);
+  return external_call(backend, begin, request, operation, options);
 }
 
 }  // namespace idem::fault_test
