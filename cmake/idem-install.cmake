@@ -1,8 +1,8 @@
-# The installed package: find_package(idem 0.1 COMPONENTS core postgres), and idem-core.pc, idem-postgres.pc.
+# The installed package: find_package(idem 0.1 COMPONENTS core http postgres), and idem-core.pc, idem-http.pc, idem-postgres.pc.
 include(CMakePackageConfigHelpers)
 
 set(idem_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/idem)
-set(idem_components core)
+set(idem_components core http)
 if(IDEM_POSTGRES)
   list(APPEND idem_components postgres)
 endif()

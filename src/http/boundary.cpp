@@ -1,0 +1,158 @@
+#include "idem/http/boundary.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "http/header_name.hpp"
+#include "idem/withheld.hpp"
+
+namespace idem::inline v0::http {
+namespace {
+
+constexpr std::chrono::milliseconds soon{1000};
+
+void check_status(std::string_view option, int status, std::initializer_list<int> legal) {
+  if (std::find(legal.begin(), legal.end(), status) != legal.end()) return;
+  std::string names;
+  for (const int one : legal) names += (names.empty() ? "" : ", ") + std::to_string(one);
+  throw InvalidArgument{std::string{option} + " must be one of " + names};
+}
+
+void set_header(Response& response, std::string name, std::string value) {
+  std::erase_if(response.headers, [&](const Header& header) { return detail::same_name(header.name, name); });
+  response.headers.push_back({std::move(name), std::move(value)});
+}
+
+// In whole seconds (RFC 9110, 10.2.3), and never "at once".
+void retry_after(Response& response, std::chrono::milliseconds after) {
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(after);
+  set_header(response, "Retry-After", std::to_string(std::max(seconds, std::chrono::seconds{1}).count()));
+}
+
+std::string detail_of(KeyRefusal refusal, const KeyHeaderOptions& options) {
+  switch (refusal) {
+    case KeyRefusal::repeated:
+      return "There is more than one Idempotency-Key.";
+    case KeyRefusal::empty:
+      return "The Idempotency-Key is empty.";
+    case KeyRefusal::too_long:
+      return "The Idempotency-Key is longer than " + std::to_string(options.max_bytes) + " bytes.";
+    case KeyRefusal::malformed:
+      return options.syntax == KeySyntax::strict
+                 ? "The Idempotency-Key must be a String of RFC 9651, in quotation marks."
+                 : "The Idempotency-Key must be a String of RFC 9651, or visible ASCII without spaces, "
+                   "commas and "
+                   "quotation marks.";
+    case KeyRefusal::missing:
+      break;
+  }
+  return {};
+}
+
+}  // namespace
+
+Decision Answer::decide(Response response) {
+  if (response.status < 200 || response.status > 599)
+    throw InvalidArgument{"an answer's status must be 200 to 599"};
+  whole_ = response;
+  if (stored(policy_, response.status) == Store::no) throw NotStored{};
+  Response kept = storable(policy_, std::move(response));
+  return kept.status < 400 ? completed(std::move(kept)) : failed(std::move(kept));
+}
+
+Boundary::Boundary(BoundaryOptions options)
+    : options_{std::move(options)}, fingerprinter_{options_.fingerprint} {
+  validate(options_.store);
+  check_status("in_progress_status", options_.in_progress_status, {409, 202, 423, 425});
+  check_status("mismatch_status", options_.mismatch_status, {422, 409, 400});
+  check_status("unknown_status", options_.unknown_status, {503, 202});
+  // Says whether the options are legal.
+  (void)parse_idempotency_key({}, options_.key);
+}
+
+std::variant<Request, Response> Boundary::read(std::string_view principal, const RequestView& request) const {
+  if (principal.empty()) return problem(Problem::unauthenticated, 401);
+  auto key = parse_idempotency_key(request.idempotency_key, options_.key);
+  if (const auto* refusal = std::get_if<KeyRefusal>(&key)) {
+    if (*refusal == KeyRefusal::missing) return problem(Problem::key_missing, 400);
+    return problem(Problem::key_refused, 400, detail_of(*refusal, options_.key));
+  }
+  Key whole{std::string{principal}, std::string{request.operation}, std::move(std::get<std::string>(key))};
+  validate(whole);
+  try {
+    return Request{std::move(whole), fingerprinter_({.method = request.method,
+                                                     .operation = request.operation,
+                                                     .query = request.query,
+                                                     .content_type = request.content_type,
+                                                     .body = request.body})};
+  } catch (const InvalidArgument& refused) {
+    return problem(Problem::request_refused, 400, refused.what());
+  }
+}
+
+Response Boundary::respond(const Request& command, Outcome outcome) const {
+  return respond(command, std::move(outcome), Answer{options_.store});
+}
+
+Response Boundary::respond(const Request& command, Outcome outcome, Answer&& answer) const {
+  struct Responding {
+    Response operator()(Executed&& executed) const {
+      if (answer.whole_) return *std::move(answer.whole_);
+      return std::move(executed.response);
+    }
+    Response operator()(Replay&& replay) const { return boundary.replayed(std::move(replay.response)); }
+    Response operator()(InProgress&& in_progress) const {
+      Response response = boundary.problem(Problem::in_progress, boundary.options_.in_progress_status);
+      retry_after(response, in_progress.retry_after);
+      return response;
+    }
+    Response operator()(Mismatch&&) const {
+      return boundary.problem(Problem::key_reused, boundary.options_.mismatch_status);
+    }
+    Response operator()(Unknown&& unknown) const {
+      return boundary.not_known(command, std::move(unknown.response));
+    }
+
+    const Boundary& boundary;
+    const Request& command;
+    Answer& answer;
+  };
+  return std::visit(Responding{*this, command, answer}, std::move(outcome));
+}
+
+Response Boundary::problem(Problem problem, int status, std::string detail) const {
+  return problem_response(problem,
+                          {.status = status, .detail = std::move(detail), .types = options_.problem_types});
+}
+
+Response Boundary::unavailable() const {
+  Response response = problem(Problem::unavailable, 503);
+  retry_after(response, soon);
+  return response;
+}
+
+Response Boundary::replayed(Response stored) const {
+  Response response = std::move(stored);
+  if (const auto why = withheld(response)) {
+    Response told = problem(Problem::answer_withheld, response.status);
+    for (Header& header : response.headers) {
+      if (!is_reserved_header(header.name) && !detail::same_name(header.name, "Content-Type"))
+        told.headers.push_back(std::move(header));
+    }
+    response = std::move(told);
+  }
+  if (!options_.replayed.name.empty()) set_header(response, options_.replayed.name, options_.replayed.value);
+  return response;
+}
+
+Response Boundary::not_known(const Request& command, std::optional<Response> told) const {
+  Response response = told ? *std::move(told)
+                           : problem_response(Problem::unknown, {.status = options_.unknown_status,
+                                                                 .key = command.key.value,
+                                                                 .types = options_.problem_types});
+  set_header(response, "Idempotency-Key", serialize_idempotency_key(command.key.value));
+  retry_after(response, soon);
+  return response;
+}
+
+}  // namespace idem::inline v0::http

@@ -1,0 +1,139 @@
+#include "idem/http/client.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <system_error>
+#include <utility>
+
+#include "http/header_name.hpp"
+#include "idem/error.hpp"
+#include "idem/http/idempotency_key.hpp"
+#include "idem/uuid.hpp"
+
+namespace idem::inline v0::http {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::string_view saved_head = "idem intent 1\n";
+
+// Of a problem that the boundary made; empty for every other body.
+std::optional<Problem> problem_in(const ReplyView& reply) {
+  constexpr std::string_view media_type = "application/problem+json";
+  const std::string_view given = reply.content_type.substr(0, reply.content_type.find_first_of("; "));
+  if (!detail::same_name(given, media_type)) return std::nullopt;
+  const auto json = nlohmann::json::parse(reply.body, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  const auto type = json.find("type");
+  if (type == json.end() || !type->is_string()) return std::nullopt;
+  return problem_of_type(type->get_ref<const std::string&>());
+}
+
+// Delay-seconds. A date is for clients with a clock like the server's: it is taken for none.
+std::optional<milliseconds> delay_in(std::string_view retry_after) {
+  constexpr std::int64_t most_seconds = std::int64_t{1} << 32;
+  std::int64_t seconds = 0;
+  const char* const end = retry_after.data() + retry_after.size();
+  const auto [stopped, failed] = std::from_chars(retry_after.data(), end, seconds);
+  if (failed != std::errc{} || stopped != end || seconds < 0) return std::nullopt;
+  return std::chrono::seconds{std::min(seconds, most_seconds)};
+}
+
+}  // namespace
+
+Intent Intent::mint(std::string body) {
+  const auto now = std::chrono::floor<milliseconds>(std::chrono::system_clock::now());
+  return {random_uuid_v7(now).to_string(), std::move(body)};
+}
+
+Intent Intent::restore(std::string_view saved) {
+  const auto refuse = [] { throw InvalidArgument{"this is no saved intent"}; };
+  if (!saved.starts_with(saved_head)) refuse();
+  saved.remove_prefix(saved_head.size());
+  const auto end = saved.find('\n');
+  if (end == std::string_view::npos) refuse();
+  std::string key{saved.substr(0, end)};
+  if (!Uuid::parse(key)) refuse();
+  return {std::move(key), std::string{saved.substr(end + 1)}};
+}
+
+std::string Intent::save() const {
+  return std::string{saved_head} + key_ + '\n' + body_;
+}
+
+std::string Intent::header() const {
+  return serialize_idempotency_key(key_);
+}
+
+ClientRule::ClientRule(ClientRuleOptions options) : options_{options}, bound_{options.first_pause} {
+  if (options_.max_tries < 1) throw InvalidArgument{"max_tries must be at least 1"};
+  if (options_.first_pause < milliseconds{0} || options_.longest_pause < options_.first_pause) {
+    throw InvalidArgument{"first_pause must be at least 0 and not longer than longest_pause"};
+  }
+}
+
+Advice ClientRule::after(const ReplyView& reply) {
+  ++tries_;
+  if (const auto problem = problem_in(reply)) {
+    switch (*problem) {
+      case Problem::in_progress:
+      case Problem::unknown:
+      case Problem::unavailable:
+        return again(reply.retry_after);
+      case Problem::key_reused:
+        return Stop{Stop::Why::mismatch};
+      case Problem::unauthenticated:
+        return Stop{Stop::Why::forbidden};
+      case Problem::answer_withheld:
+        return Done{.body_withheld = true};
+      case Problem::key_missing:
+      case Problem::key_refused:
+      case Problem::request_refused:
+        return Stop{Stop::Why::refused};
+    }
+  }
+  switch (reply.status) {
+    case 202:
+      if (!reply.idempotency_key.empty()) return again(reply.retry_after);
+      return Done{};
+    case 400:
+      return Stop{Stop::Why::refused};
+    case 401:
+    case 403:
+      return Stop{Stop::Why::forbidden};
+    case 408:
+    case 409:
+    case 425:
+    case 429:
+      return again(reply.retry_after);
+    case 422:
+      return Stop{Stop::Why::mismatch};
+    default:
+      break;
+  }
+  if (reply.status >= 500) return again(reply.retry_after);
+  if (reply.status < 200 || (reply.status >= 300 && reply.status < 400)) return Stop{Stop::Why::unexpected};
+  return Done{};
+}
+
+Advice ClientRule::after_no_answer() {
+  ++tries_;
+  return again({});
+}
+
+Advice ClientRule::again(std::string_view retry_after) {
+  if (tries_ >= options_.max_tries) return Stop{Stop::Why::exhausted};
+  if (const auto delay = delay_in(retry_after)) {
+    if (*delay > options_.longest_retry_after) return Stop{Stop::Why::exhausted};
+    return RetryAfter{*delay};
+  }
+  // A random share of the bound, so that clients that failed together do not come back together.
+  std::random_device seed;
+  const milliseconds pause{std::uniform_int_distribution<milliseconds::rep>{0, bound_.count()}(seed)};
+  bound_ = bound_ > options_.longest_pause / 2 ? options_.longest_pause : bound_ * 2;
+  return RetryAfter{pause};
+}
+
+}  // namespace idem::inline v0::http

@@ -1,0 +1,61 @@
+#include "idem/http/storing.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "http/header_name.hpp"
+#include "idem/error.hpp"
+
+namespace idem::inline v0::http {
+namespace {
+
+// RFC 9110, 7.6.1, and what is about one message only.
+constexpr std::array<std::string_view, 13> never_replayed{"connection",
+                                                          "content-length",
+                                                          "date",
+                                                          "idempotent-replayed",
+                                                          "keep-alive",
+                                                          "proxy-authenticate",
+                                                          "proxy-connection",
+                                                          "set-cookie",
+                                                          "te",
+                                                          "trailer",
+                                                          "transfer-encoding",
+                                                          "upgrade",
+                                                          "retry-after"};
+
+}  // namespace
+
+void validate(const StorePolicy& policy) {
+  for (const std::string& header : policy.headers) {
+    for (const std::string_view name : never_replayed) {
+      if (detail::same_name(header, name)) {
+        throw InvalidArgument{"the header " + std::string{name} +
+                              " must not be stored: it is about one message"};
+      }
+    }
+  }
+  for (const int status : policy.never) {
+    if (status < 400 || status > 599) {
+      throw InvalidArgument{
+          "a status that is never stored must be 400 to 599: what was done is always stored"};
+    }
+  }
+}
+
+Store stored(const StorePolicy& policy, int status) noexcept {
+  if (std::find(policy.never.begin(), policy.never.end(), status) != policy.never.end()) return Store::no;
+  if (status >= 500) return policy.server_error;
+  return status >= 400 ? policy.client_error : Store::yes;
+}
+
+Response storable(const StorePolicy& policy, Response response) {
+  std::erase_if(response.headers, [&](const Header& header) {
+    return std::none_of(policy.headers.begin(), policy.headers.end(),
+                        [&](const std::string& name) { return detail::same_name(header.name, name); });
+  });
+  return response;
+}
+
+}  // namespace idem::inline v0::http

@@ -1,0 +1,294 @@
+// The boundary over the in-memory backend: every row of its table.
+#include "idem/http/boundary.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "idem/external_call.hpp"
+#include "idem/memory/database.hpp"
+#include "idem/memory/table.hpp"
+#include "idem/testing/fake_clock.hpp"
+#include "idem/transact.hpp"
+
+namespace idem::http {
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+
+std::optional<std::string> header(const Response& response, std::string_view name) {
+  std::optional<std::string> found;
+  for (const Header& each : response.headers) {
+    if (each.name != name) continue;
+    EXPECT_FALSE(found) << name << " is there twice";
+    found = each.value;
+  }
+  return found;
+}
+
+class BoundaryTest : public ::testing::Test {
+ protected:
+  struct Sent {
+    std::vector<std::string> keys{"\"k\""};
+    std::string principal = "ann";
+    std::string body = R"({"amount":1290})";
+    std::string method = "POST";
+    std::string query{};
+    std::string content_type = "application/json";
+  };
+
+  // Counts each look into the database.
+  auto begin() {
+    return [this] {
+      ++begun;
+      return database.begin();
+    };
+  }
+
+  // The service: one row for each run, and an answer that says which run made it.
+  Response send(const Sent& sent) { return send(sent, boundary); }
+  Response send(const Sent& sent, const Boundary& by) {
+    const std::vector<std::string_view> keys{sent.keys.begin(), sent.keys.end()};
+    const RequestView view{.method = sent.method,
+                           .operation = "POST /payments",
+                           .query = sent.query,
+                           .content_type = sent.content_type,
+                           .body = sent.body,
+                           .idempotency_key = keys};
+    return by.handle(sent.principal, view, [&](const Request& request, Answer& answer) {
+      return transact(database, begin(), request, [&](memory::Transaction& tx, const Lease&) {
+        ++runs;
+        rows.put(tx, runs, 1);
+        if (in_handler) in_handler(tx);
+        Response response = text_response(status, body.value_or("run " + std::to_string(runs)));
+        response.headers = {{"Content-Type", "text/plain"}, {"Set-Cookie", "s=1"}, {"Location", "/payments/1"}};
+        return answer.decide(std::move(response));
+      });
+    });
+  }
+  std::size_t effects() {
+    auto tx = database.begin();
+    return rows.size(tx);
+  }
+  // The problem's name, status and headers are as they must be.
+  static json expect_problem(const Response& response, Problem problem, int status) {
+    EXPECT_EQ(response.status, status);
+    EXPECT_EQ(header(response, "Content-Type"), "application/problem+json");
+    json body = json::parse(body_text(response));
+    EXPECT_EQ(body.at("type"), "urn:idem:problem:" + std::string{to_string(problem)});
+    EXPECT_EQ(body.at("status"), status);
+    EXPECT_NE(body.at("title"), "");
+    EXPECT_NE(body.at("detail"), "");
+    EXPECT_EQ(problem_of_type(body.at("type").get<std::string>()), problem);
+    return body;
+  }
+  void expect_nothing_was_looked_up() {
+    EXPECT_EQ(begun, 0);
+    EXPECT_EQ(runs, 0);
+  }
+
+  std::shared_ptr<testing::FakeClock> clock = std::make_shared<testing::FakeClock>();
+  memory::Database database{clock};
+  memory::Table<int, int> rows{database};
+  Boundary boundary;
+  int begun = 0;
+  int runs = 0;
+  int status = 201;
+  std::optional<std::string> body{};
+  std::function<void(memory::Transaction&)> in_handler{};
+};
+
+TEST_F(BoundaryTest, TheFirstAnswerIsWholeAndReplayedByteForByte) {
+  const Response first = send({});
+  EXPECT_EQ(first.status, 201);
+  EXPECT_EQ(body_text(first), "run 1");
+  EXPECT_EQ(header(first, "Set-Cookie"), "s=1");
+  EXPECT_EQ(header(first, "Idempotent-Replayed"), std::nullopt);
+
+  const Response again = send({});
+  EXPECT_EQ(again.status, 201);
+  EXPECT_EQ(again.body, first.body);
+  EXPECT_EQ(again.headers, (std::vector<Header>{
+                               {"Content-Type", "text/plain"}, {"Location", "/payments/1"}, {"Idempotent-Replayed", "true"}}));
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(effects(), 1U);
+}
+
+TEST_F(BoundaryTest, BothFormsOfAKeyAreOneKey) {
+  (void)send({});
+  EXPECT_EQ(header(send({.keys = {"k"}}), "Idempotent-Replayed"), "true");
+  EXPECT_EQ(runs, 1);
+}
+
+TEST_F(BoundaryTest, ADeclineIsStoredAndReplayedAsItself) {
+  status = 402;
+  const Response first = send({});
+  status = 201;
+  const Response again = send({});
+  EXPECT_EQ(again.status, 402);
+  EXPECT_EQ(again.body, first.body);
+  EXPECT_EQ(effects(), 1U) << "a decline is a fact, and keeps its rows";
+}
+
+TEST_F(BoundaryTest, WhatHasNoKeyIsRefusedBeforeAnythingIsLookedUp) {
+  expect_problem(send({.keys = {}}), Problem::key_missing, 400);
+  for (const std::vector<std::string>& keys : std::vector<std::vector<std::string>>{
+           {"a", "a"}, {"\"a\"", "\"b\""}, {""}, {"\"\""}, {std::string(256, 'k')}, {"a b"}, {std::string{"a\0", 2}}}) {
+    expect_problem(send({.keys = keys}), Problem::key_refused, 400);
+  }
+  expect_problem(send({.principal = ""}), Problem::unauthenticated, 401);
+  for (const std::string& unread : {"{", "{\"a\":1,\"a\":2}", "\xff", "{}{}"}) {
+    expect_problem(send({.body = unread}), Problem::request_refused, 400);
+  }
+  expect_nothing_was_looked_up();
+}
+
+TEST_F(BoundaryTest, ARefusalTellsNothingOfTheRequest) {
+  const std::string told =
+      std::string{body_text(send({.body = "{\"card\":\"4242424242424242\","}))} +
+      std::string{body_text(send({.keys = {"4242424242424242 4242"}}))};
+  EXPECT_EQ(told.find("4242"), std::string::npos) << told;
+}
+
+TEST_F(BoundaryTest, AnotherRequestUnderTheKeyIsAMismatch) {
+  (void)send({});
+  for (const Sent& other : {Sent{.body = R"({"amount":1291})"}, Sent{.method = "PUT"}, Sent{.query = "a=1"},
+                            Sent{.content_type = "text/plain"}}) {
+    expect_problem(send(other), Problem::key_reused, 422);
+  }
+  // Spelled in another way.
+  EXPECT_EQ(send({.body = R"({ "amount" : 1.290e3 })", .content_type = "Application/JSON; charset=utf-8"}).status, 201);
+  EXPECT_EQ(send({.principal = "bob", .body = "{}"}).status, 201) << "another one's key is another key";
+  EXPECT_EQ(runs, 2);
+}
+
+TEST_F(BoundaryTest, ADuplicateInFlightIsToldToComeBack) {
+  std::optional<Response> duplicate;
+  in_handler = [&](memory::Transaction&) {
+    in_handler = nullptr;
+    duplicate = send({});
+  };
+  EXPECT_EQ(send({}).status, 201);
+  ASSERT_TRUE(duplicate);
+  expect_problem(*duplicate, Problem::in_progress, 409);
+  EXPECT_EQ(header(*duplicate, "Retry-After"), "1");
+  EXPECT_EQ(runs, 1);
+}
+
+TEST_F(BoundaryTest, StatusesAndTypesAreTheServicesChoice) {
+  const Boundary other{{.in_progress_status = 425,
+                        .mismatch_status = 409,
+                        .problem_types = "https://pay.example/idempotency#",
+                        .replayed = {"X-Replayed", "yes"}}};
+  std::optional<Response> duplicate;
+  in_handler = [&](memory::Transaction&) {
+    in_handler = nullptr;
+    duplicate = send({}, other);
+  };
+  (void)send({}, other);
+  ASSERT_TRUE(duplicate);
+  EXPECT_EQ(duplicate->status, 425);
+  EXPECT_EQ(header(send({}, other), "X-Replayed"), "yes");
+  const Response mismatch = send({.body = "{}"}, other);
+  EXPECT_EQ(mismatch.status, 409);
+  EXPECT_EQ(json::parse(body_text(mismatch)).at("type"), "https://pay.example/idempotency#key-reused");
+}
+
+TEST_F(BoundaryTest, AFailureThatIsNotStoredIsRolledBackAndRunAgain) {
+  for (const int failure : {500, 503, 429}) {
+    status = failure;
+    const std::string key = std::to_string(failure);
+    const Response first = send({.keys = {key}});
+    EXPECT_EQ(first.status, failure);
+    EXPECT_EQ(header(first, "Set-Cookie"), "s=1");
+    EXPECT_EQ(effects(), static_cast<std::size_t>((failure > 429) + (failure == 429 ? 2 : 0) - (failure == 500)))
+        << "only what was done before";
+    status = 201;
+    EXPECT_EQ(send({.keys = {key}}).status, 201);
+    EXPECT_EQ(header(send({.keys = {key}}), "Idempotent-Replayed"), "true");
+  }
+}
+
+TEST_F(BoundaryTest, AFailureMayBeStoredWhereThatIsThePolicy) {
+  const Boundary storing{{.store = {.server_error = Store::yes}}};
+  status = 500;
+  const Response first = send({}, storing);
+  status = 201;
+  const Response again = send({}, storing);
+  EXPECT_EQ(again.status, 500);
+  EXPECT_EQ(again.body, first.body);
+  EXPECT_EQ(runs, 1);
+}
+
+TEST_F(BoundaryTest, WhatTheHandlerThrowsIsTheCallersAndNothingIsStored) {
+  in_handler = [](memory::Transaction&) { throw std::runtime_error{"a bug"}; };
+  EXPECT_THROW((void)send({}), std::runtime_error);
+  in_handler = nullptr;
+  EXPECT_EQ(send({}).status, 201);
+  EXPECT_EQ(effects(), 1U);
+}
+
+TEST_F(BoundaryTest, WhatCannotBeSettledNowIsUnavailable) {
+  in_handler = [](memory::Transaction&) { throw TransactionConflict{"made by the test"}; };
+  const std::vector<std::string_view> key{"k"};
+  const Response response =
+      boundary.handle("ann", {.operation = "op", .content_type = "text/plain", .idempotency_key = key},
+                      [](const Request&) -> Outcome { throw CommitUnknown{"lost"}; });
+  expect_problem(response, Problem::unavailable, 503);
+  EXPECT_EQ(header(response, "Retry-After"), "1");
+  EXPECT_THROW((void)boundary.handle("ann", {.operation = "op", .content_type = "text/plain", .idempotency_key = key},
+                                     [](const Request&) -> Outcome { throw StoredDataError{"no tables"}; }),
+               StoredDataError);
+}
+
+TEST_F(BoundaryTest, AnUnknownResultIsToldWithTheKey) {
+  const std::vector<std::string_view> key{"a\\b"};
+  const RequestView view{.operation = "op", .content_type = "text/plain", .idempotency_key = key};
+  const Response without = boundary.handle("ann", view, [](const Request&) -> Outcome { return Unknown{}; });
+  EXPECT_EQ(expect_problem(without, Problem::unknown, 503).at("idempotency_key"), "a\\b");
+  EXPECT_EQ(header(without, "Idempotency-Key"), R"("a\\b")");
+  EXPECT_EQ(header(without, "Retry-After"), "1");
+  const Boundary accepting{{.unknown_status = 202}};
+  EXPECT_EQ(accepting.handle("ann", view, [](const Request&) -> Outcome { return Unknown{}; }).status, 202);
+
+  const Response told = boundary.handle(
+      "ann", view, [](const Request&) -> Outcome { return Unknown{text_response(202, "not known yet"), {}}; });
+  EXPECT_EQ(told.status, 202);
+  EXPECT_EQ(body_text(told), "not known yet");
+  EXPECT_EQ(header(told, "Idempotency-Key"), R"("a\\b")");
+}
+
+TEST_F(BoundaryTest, ARunWithoutAnAnswerIsSentTheOutcomesOwn) {
+  const std::vector<std::string_view> key{"k"};
+  Response response = text_response(201, "x");
+  response.headers = {{"Set-Cookie", "s=1"}};
+  const Response sent = boundary.handle(
+      "ann", {.operation = "op", .content_type = "text/plain", .idempotency_key = key},
+      [&](const Request& request) -> Outcome {
+        EXPECT_EQ(request.key, (Key{"ann", "op", "k"}));
+        return Executed{State::completed, response, {}};
+      });
+  EXPECT_EQ(sent, response);
+}
+
+TEST_F(BoundaryTest, OptionsOutOfBoundsAreRefused) {
+  EXPECT_THROW(Boundary{{.in_progress_status = 200}}, InvalidArgument);
+  EXPECT_THROW(Boundary{{.mismatch_status = 500}}, InvalidArgument);
+  EXPECT_THROW(Boundary{{.unknown_status = 200}}, InvalidArgument);
+  EXPECT_THROW((Boundary{{.key = {.max_bytes = 0}}}), InvalidArgument);
+  EXPECT_THROW((Boundary{{.store = {.headers = {"Set-Cookie"}}}}), InvalidArgument);
+  EXPECT_THROW((Boundary{{.fingerprint = {.include = {"no pointer"}}}}), InvalidArgument);
+  status = 99;
+  EXPECT_THROW((void)send({}), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace idem::http
