@@ -3,20 +3,31 @@
 #include <string>
 #include <variant>
 
-#include "headers.hpp"
 #include "idem/error.hpp"
 #include "observed.hpp"
+#include "response_rules.hpp"
 #include "text_limits.hpp"
 #include "time_limit.hpp"
 
 namespace idem::inline v0 {
 namespace {
 
-void check_response(const Response& response, std::size_t max_bytes) {
-  const std::size_t bytes = response.body.size() + detail::check_headers("a response", response.headers);
-  if (bytes > max_bytes) {
-    throw InvalidArgument{"a response of " + std::to_string(bytes) + " bytes is over the limit of " +
-                          std::to_string(max_bytes) + "; settle with one that can be replayed"};
+// A response as it is to be stored. It refers to the one that was given, where that is the same.
+class Storable {
+ public:
+  Storable(const Key& key, const Response& given, std::size_t max_bytes, const ResponseRules* rules)
+      : given_{given}, changed_{detail::as_stored(key, given, max_bytes, rules)} {}
+  [[nodiscard]] const Response& response() const { return changed_ ? *changed_ : given_; }
+
+ private:
+  const Response& given_;
+  std::optional<Response> changed_;
+};
+
+void restore(const Key& key, Reservation& reservation, const ResponseRules* rules) {
+  if (auto* replay = std::get_if<Replay>(&reservation)) detail::restore(key, replay->response, rules);
+  if (auto* unknown = std::get_if<Unknown>(&reservation); unknown && unknown->response) {
+    detail::restore(key, *unknown->response, rules);
   }
 }
 
@@ -41,6 +52,10 @@ Event event_of(const Reservation& reservation) {
   return std::visit(Name{}, reservation);
 }
 
+Event found_or_not(const std::optional<Record>& record) {
+  return record ? Event::found : Event::not_found;
+}
+
 }  // namespace
 
 Reservation IdempotencyStore::reserve(const Key& key, const Fingerprint& fingerprint,
@@ -50,7 +65,9 @@ Reservation IdempotencyStore::reserve(const Key& key, const Fingerprint& fingerp
       [&] {
         validate(key);
         validate(options);
-        return do_reserve(key, fingerprint, options);
+        Reservation reservation = do_reserve(key, fingerprint, options);
+        restore(key, reservation, rules_);
+        return reservation;
       },
       [](const Reservation& reservation) { return event_of(reservation); });
 }
@@ -59,8 +76,8 @@ TimePoint IdempotencyStore::complete(const Lease& lease, const Response& respons
   return detail::observed(
       observer_, lease.key,
       [&] {
-        check_response(response, max_response_bytes_);
-        return do_settle(lease, State::completed, response);
+        const Storable storable{lease.key, response, max_response_bytes_, rules_};
+        return do_settle(lease, State::completed, storable.response());
       },
       Event::completed);
 }
@@ -69,8 +86,8 @@ TimePoint IdempotencyStore::fail(const Lease& lease, const Response& response) {
   return detail::observed(
       observer_, lease.key,
       [&] {
-        check_response(response, max_response_bytes_);
-        return do_settle(lease, State::failed, response);
+        const Storable storable{lease.key, response, max_response_bytes_, rules_};
+        return do_settle(lease, State::failed, storable.response());
       },
       Event::failed);
 }
@@ -79,8 +96,8 @@ void IdempotencyStore::mark_unknown(const Lease& lease, const Response& response
   detail::observed(
       observer_, lease.key,
       [&] {
-        check_response(response, max_response_bytes_);
-        do_mark_unknown(lease, response);
+        const Storable storable{lease.key, response, max_response_bytes_, rules_};
+        do_mark_unknown(lease, storable.response());
       },
       Event::marked_unknown);
 }
@@ -129,20 +146,36 @@ TimePoint IdempotencyStore::resolve(const Key& key, const Holder& holder, State 
         }
         detail::check_text("resolution's who", resolution.who, 255);
         detail::check_text("resolution's why", resolution.why, 1000);
-        check_response(response, max_response_bytes_);
-        return do_resolve(key, holder, state, response, resolution);
+        const Storable storable{key, response, max_response_bytes_, rules_};
+        return do_resolve(key, holder, state, storable.response(), resolution);
       },
       Event::resolved);
+}
+
+std::optional<Record> IdempotencyStore::read(const Key& key) {
+  validate(key);
+  return do_find(key);
 }
 
 std::optional<Record> IdempotencyStore::find(const Key& key) {
   return detail::observed(
       observer_, key,
       [&] {
-        validate(key);
-        return do_find(key);
+        std::optional<Record> record = read(key);
+        if (record) record = decoded(*std::move(record));
+        return record;
       },
-      [](const std::optional<Record>& record) { return record ? Event::found : Event::not_found; });
+      found_or_not);
+}
+
+std::optional<Record> IdempotencyStore::find_stored(const Key& key) {
+  return detail::observed(
+      observer_, key, [&] { return read(key); }, found_or_not);
+}
+
+Record IdempotencyStore::decoded(Record stored) const {
+  if (stored.response) detail::restore(stored.key, *stored.response, rules_);
+  return stored;
 }
 
 }  // namespace idem::inline v0

@@ -76,7 +76,7 @@ template <class Backend, class Tx, class Recover>
       if (std::holds_alternative<Replay>(reservation)) return Repaired::done_before;
       throw TransactionConflict{"this repair is being applied by another transaction"};
     }
-    const std::optional<Record> record = store.find(repair.key);
+    const std::optional<Record> record = store.find_stored(repair.key);
     if (!record || record->state != State::unknown || record->holder != repair.holder) {
       store.complete(acquired->lease, text_response(0, to_string(Repaired::settled_already)));
       return Repaired::settled_already;

@@ -73,6 +73,14 @@ class FingerprintUnavailable : public Error {
   explicit FingerprintUnavailable(const std::string& message) : Error{NextStep::stop, message} {}
 };
 
+/// The record was found, but its body cannot be decoded here: an encoding key or a codec that this process was not given, or
+/// bytes that do not verify. The command is never run a second time. Nothing was changed and the transaction is usable.
+/// Stop: give the process that key or codec (`ResponseRules`), then call again; or look at the row.
+class BodyUnavailable : public Error {
+ public:
+  explicit BodyUnavailable(const std::string& message) : Error{NextStep::stop, message} {}
+};
+
 /// This very transaction already holds the key under another attempt. Nothing was changed and the transaction is
 /// usable. Stop: one command runs inside another with the same key.
 class AlreadyReserved : public Error {

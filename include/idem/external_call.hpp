@@ -329,15 +329,17 @@ class ExternalCalling {
   // What became of the record after this lease was lost.
   Outcome found() {
     return in_transaction([this](auto& /*tx*/, auto& store) -> Outcome {
-      std::optional<Record> record = store.find(request_.key);
-      if (!record) return InProgress{come_back};
-      if (!request_.fingerprint.matches(record->fingerprint)) return Mismatch{};
-      switch (record->state) {
+      std::optional<Record> stored = store.find_stored(request_.key);
+      if (!stored) return InProgress{come_back};
+      if (!request_.fingerprint.matches(stored->fingerprint)) return Mismatch{};
+      // Only now: whoever asks for something else has no use for this body's key.
+      Record record = store.decoded(*std::move(stored));
+      switch (record.state) {
         case State::completed:
         case State::failed:
-          return Replay{record->state, std::move(record->response).value(), record->expires_at.value()};
+          return Replay{record.state, std::move(record.response).value(), record.expires_at.value()};
         case State::unknown:
-          return Unknown{std::move(record->response)};
+          return Unknown{std::move(record.response)};
         case State::in_progress:
           break;
       }

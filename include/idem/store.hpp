@@ -15,12 +15,14 @@
 
 namespace idem::inline v0 {
 
+struct ResponseRules;
+
 /// The records as one transaction of the caller's sees and changes them.
 ///
 /// Every change belongs to that transaction: if it rolls back, so does the change. The store never begins, commits or
 /// rolls back, leaves no setting changed, and must not outlive the transaction. After any answer the transaction is
-/// usable, and after InvalidArgument, AlreadyReserved, FingerprintUnavailable and TooEarly too; after any other error
-/// roll back.
+/// usable, and after InvalidArgument, AlreadyReserved, FingerprintUnavailable, BodyUnavailable and TooEarly too; after any
+/// other error roll back.
 /// Not thread-safe: a transaction and its store belong to one thread at a time.
 ///
 /// A store of one's own derives from this and passes the suite in idem/testing/store_conformance.hpp.
@@ -31,16 +33,18 @@ class IdempotencyStore {
   /// Reserves `key` inside the caller's transaction: if that rolls back, so does the reservation.
   ///
   /// - Acquired: the key is yours. Do the work, then complete() or fail() with this lease, in the same (sub)transaction.
-  /// - Replay: it was done before. Answer with this response, byte for byte, and do nothing.
+  /// - Replay: it was done before. Answer with this response, byte for byte, and do nothing; see withheld() for one whose
+  ///   body was not kept.
   /// - InProgress: another transaction holds the key. Come back after `retry_after`, with the same key.
   /// - Mismatch: the key was used for another request: the client's bug. Never retry with it.
   /// - Unknown: an outside call's result is not known; somebody settles it. Tell the client so.
   ///
   /// Only Acquired and the turn of a lapsed record to UNKNOWN write anything. One round trip for a new key.
   ///
-  /// Throws InvalidKey or InvalidArgument before anything is sent; AlreadyReserved and FingerprintUnavailable with
-  /// nothing changed; TransactionConflict (run the whole transaction again) when a race is lost under REPEATABLE READ
-  /// or SERIALIZABLE; TransactionClosed outside an open transaction; and what the database throws.
+  /// Throws InvalidKey or InvalidArgument before anything is sent; AlreadyReserved, FingerprintUnavailable and
+  /// BodyUnavailable (the request is the same, but the answer cannot be decoded here) with nothing changed;
+  /// TransactionConflict (run the whole transaction again) when a race is lost under REPEATABLE READ or SERIALIZABLE;
+  /// TransactionClosed outside an open transaction; and what the database throws.
   [[nodiscard]] Reservation reserve(const Key& key, const Fingerprint& fingerprint,
                                     const ReserveOptions& options = {});
 
@@ -48,8 +52,8 @@ class IdempotencyStore {
   /// Settles an UNKNOWN record too, where the lease's fence and attempt are still its own.
   ///
   /// Returns when the record expires: settling time + the recorded retention. Throws AlreadySettled or LeaseLost (the
-  /// transaction can then commit nothing), InvalidArgument before anything is sent for a header that cannot be stored
-  /// or a response over the backend's limit.
+  /// transaction can then commit nothing), InvalidArgument before anything is sent for a header that cannot be stored, a
+  /// reserved one among them, or a response over the backend's limit, unless its rules withhold the body.
   TimePoint complete(const Lease& lease, const Response& response);
 
   /// Settles the record as FAILED: a *decision* against the command, such as a declined card, replayed like any other
@@ -96,21 +100,32 @@ class IdempotencyStore {
                     const Resolution& resolution);
 
   /// Reads the record without changing or locking anything; absent where there is none, where it has expired, or where
-  /// it is another transaction's uncommitted one. Throws InvalidKey.
+  /// it is another transaction's uncommitted one. Throws InvalidKey, and BodyUnavailable for a response that cannot be decoded
+  /// here.
   [[nodiscard]] std::optional<Record> find(const Key& key);
 
+  /// As find(), but with the response as it is stored: an encoded body is not decoded (see encoded_by()). For tools, and for
+  /// whoever needs all but the body.
+  [[nodiscard]] std::optional<Record> find_stored(const Key& key);
+
+  /// A record of find_stored() as find() shows it. Throws BodyUnavailable.
+  [[nodiscard]] Record decoded(Record stored) const;
+
  protected:
-  /// `observer` may be null; otherwise it must outlive the store. A body over `max_response_bytes` is refused.
+  /// `observer` and `rules` may be null; otherwise they must outlive the store. A response over `max_response_bytes` is
+  /// treated as the rules say: refused without any.
   explicit IdempotencyStore(Observer* observer = nullptr,
-                            std::size_t max_response_bytes = default_max_response_bytes) noexcept
-      : observer_{observer}, max_response_bytes_{max_response_bytes} {}
+                            std::size_t max_response_bytes = default_max_response_bytes,
+                            const ResponseRules* rules = nullptr) noexcept
+      : observer_{observer}, max_response_bytes_{max_response_bytes}, rules_{rules} {}
   IdempotencyStore(const IdempotencyStore&) = default;
   IdempotencyStore& operator=(const IdempotencyStore&) = default;
 
   static constexpr std::size_t default_max_response_bytes = std::size_t{16} << 20;
 
  private:
-  // The hooks see arguments that were checked already. They do what the function of the same name says.
+  // The hooks see arguments that were checked already, and responses as they are stored. They do what the function of the
+  // same name says.
   virtual Reservation do_reserve(const Key& key, const Fingerprint& fingerprint,
                                  const ReserveOptions& options) = 0;
   virtual TimePoint do_settle(const Lease& lease, State state, const Response& response) = 0;
@@ -124,8 +139,11 @@ class IdempotencyStore {
                                const Resolution& resolution) = 0;
   virtual std::optional<Record> do_find(const Key& key) = 0;
 
+  [[nodiscard]] std::optional<Record> read(const Key& key);
+
   Observer* observer_;
   std::size_t max_response_bytes_;
+  const ResponseRules* rules_;
 };
 
 }  // namespace idem::inline v0

@@ -10,8 +10,14 @@
 
 namespace idem::inline v0::memory {
 
-Database::Database(std::shared_ptr<const Clock> clock, std::shared_ptr<Observer> observer)
-    : shared_{std::make_unique<detail::Shared>(std::move(clock))}, observer_{std::move(observer)} {}
+Database::Database(std::shared_ptr<const Clock> clock, std::shared_ptr<Observer> observer,
+                   ResponseRules responses, std::size_t max_response_bytes)
+    : shared_{std::make_unique<detail::Shared>(std::move(clock))},
+      observer_{std::move(observer)},
+      responses_{std::move(responses)},
+      max_response_bytes_{max_response_bytes} {
+  validate(responses_);
+}
 
 Database::~Database() = default;
 
@@ -22,7 +28,7 @@ Transaction Database::begin() {
 
 Store Database::store(TransactionBase& tx) const {
   static_cast<void>(tx.work_in(*shared_));
-  return {observer_.get(), tx.level_};
+  return {observer_.get(), max_response_bytes_, responses_, tx.level_};
 }
 
 InboxStore Database::inbox_store(TransactionBase& tx) const {

@@ -14,7 +14,9 @@ struct Configuration {
   explicit Configuration(BackendOptions given)
       : options{std::move(given)},
         statements{options.names, options.gate},
-        lock_salt{hash_key({"idem gate", options.names.schema, options.names.record}).lock} {}
+        lock_salt{hash_key({"idem gate", options.names.schema, options.names.record}).lock} {
+    validate(options.responses);
+  }
 
   BackendOptions options;
   Statements statements;

@@ -270,7 +270,8 @@ std::vector<Literal> values_of(State state, const Response& response) {
 }  // namespace
 
 Store::Store(std::shared_ptr<const Configuration> configuration, pqxx::dbtransaction& tx)
-    : IdempotencyStore{configuration->options.observer.get(), configuration->options.max_response_bytes},
+    : IdempotencyStore{configuration->options.observer.get(), configuration->options.max_response_bytes,
+                       &configuration->options.responses},
       configuration_{std::move(configuration)},
       tx_{&tx} {}
 

@@ -13,6 +13,7 @@
 #include "idem/memory/outbox_store.hpp"
 #include "idem/memory/store.hpp"
 #include "idem/memory/transaction.hpp"
+#include "idem/response_rules.hpp"
 #include "idem/retention.hpp"
 #include "idem/transact.hpp"
 
@@ -31,9 +32,11 @@ namespace idem::inline v0::memory {
 class Database {
  public:
   /// `clock` is the only clock that the records go by (idem::testing::FakeClock is one to move by hand).
-  /// `observer` may be empty.
+  /// `observer` may be empty. `responses` say how answers are stored, and what is done with one over `max_response_bytes`
+  /// (headers and body). Throws InvalidArgument for rules that break theirs.
   explicit Database(std::shared_ptr<const Clock> clock = std::make_shared<SystemClock>(),
-                    std::shared_ptr<Observer> observer = nullptr);
+                    std::shared_ptr<Observer> observer = nullptr, ResponseRules responses = {},
+                    std::size_t max_response_bytes = std::size_t{16} << 20);
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
   ~Database();
@@ -88,6 +91,8 @@ class Database {
 
   std::unique_ptr<detail::Shared> shared_;
   std::shared_ptr<Observer> observer_;
+  ResponseRules responses_;
+  std::size_t max_response_bytes_;
 };
 
 }  // namespace idem::inline v0::memory

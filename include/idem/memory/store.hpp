@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <utility>
 
@@ -19,7 +20,9 @@ namespace idem::inline v0::memory {
 class Store final : public IdempotencyStore {
  private:
   friend class Database;
-  Store(Observer* observer, detail::WorkLevel level) : IdempotencyStore{observer}, level_{std::move(level)} {}
+  Store(Observer* observer, std::size_t max_response_bytes, const ResponseRules& rules,
+        detail::WorkLevel level)
+      : IdempotencyStore{observer, max_response_bytes, &rules}, level_{std::move(level)} {}
 
   Reservation do_reserve(const Key& key, const Fingerprint& fingerprint,
                          const ReserveOptions& options) override;

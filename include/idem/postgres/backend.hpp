@@ -11,6 +11,7 @@
 #include "idem/postgres/names.hpp"
 #include "idem/postgres/outbox_store.hpp"
 #include "idem/postgres/store.hpp"
+#include "idem/response_rules.hpp"
 #include "idem/retention.hpp"
 #include "idem/transact.hpp"
 
@@ -33,8 +34,11 @@ enum class Gate {
 struct BackendOptions {
   Names names{};
   Gate gate = Gate::advisory_lock;
-  /// A response over this many bytes (headers and body) is refused by complete() and fail(). Default 16 MiB.
+  /// A response over this many bytes (headers and body) is refused by complete() and fail(), unless `responses` withhold
+  /// its body. Default 16 MiB. Counted before the body is encoded.
   std::size_t max_response_bytes = std::size_t{16} << 20;
+  /// How answers are stored.
+  ResponseRules responses{};
   /// An outbox message over this many bytes (headers and payload) is refused by append(). Default 1 MiB.
   std::size_t max_event_bytes = std::size_t{1} << 20;
   /// Sees every call; may be empty.
@@ -45,7 +49,7 @@ struct BackendOptions {
 /// threads. A copy shares everything.
 class Backend {
  public:
-  /// Throws InvalidArgument for a name that cannot be one.
+  /// Throws InvalidArgument for a name that cannot be one, and for rules that break theirs.
   explicit Backend(BackendOptions options = {});
 
   /// The names that it was made with. Valid while it lives.
