@@ -136,8 +136,10 @@ Response Boundary::replayed(Response stored) const {
   if (const auto why = withheld(response)) {
     Response told = problem(Problem::answer_withheld, response.status);
     for (Header& header : response.headers) {
-      if (!is_reserved_header(header.name) && !detail::same_name(header.name, "Content-Type"))
-        told.headers.push_back(std::move(header));
+      // What idem stores for itself is nobody's header.
+      const bool ours = detail::same_name(
+          std::string_view{header.name}.substr(0, reserved_header_prefix.size()), reserved_header_prefix);
+      if (!ours && !detail::same_name(header.name, "Content-Type")) told.headers.push_back(std::move(header));
     }
     response = std::move(told);
   }

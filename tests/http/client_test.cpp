@@ -42,8 +42,9 @@ TEST(Intent, ComesBackAsItWasSaved) {
 
 TEST(Intent, WhatIsNoneIsRefused) {
   const std::string saved = Intent::mint("x").save();
-  for (const std::string& text : {std::string{}, std::string{"idem intent 1\n"}, saved.substr(1), saved.substr(0, 40),
-                                  "idem intent 2" + saved.substr(13), std::string{"idem intent 1\nkey\nx"}}) {
+  for (const std::string& text :
+       {std::string{}, std::string{"idem intent 1\n"}, saved.substr(1), saved.substr(0, 40),
+        "idem intent 2" + saved.substr(13), std::string{"idem intent 1\nkey\nx"}}) {
     EXPECT_THROW((void)Intent::restore(text), InvalidArgument) << text;
   }
 }
@@ -75,7 +76,8 @@ TEST(ClientRule, StopsWhereItIsABug) {
 
 // Both may be 409, 400 or 202: the type tells them apart.
 TEST(ClientRule, TheProblemsTypeCountsMoreThanTheStatus) {
-  for (const std::string_view types : {default_problem_types, std::string_view{"https://pay.example/idempotency#"}}) {
+  for (const std::string_view types :
+       {default_problem_types, std::string_view{"https://pay.example/idempotency#"}}) {
     for (const int status : {202, 400, 409, 422, 423, 425, 503}) {
       EXPECT_TRUE(std::holds_alternative<RetryAfter>(after_problem(Problem::in_progress, status, types)));
       EXPECT_TRUE(std::holds_alternative<RetryAfter>(after_problem(Problem::unknown, status, types)));
@@ -85,7 +87,8 @@ TEST(ClientRule, TheProblemsTypeCountsMoreThanTheStatus) {
       EXPECT_EQ(after_problem(Problem::unauthenticated, status, types), Advice{Stop{Stop::Why::forbidden}});
     }
   }
-  EXPECT_EQ(after_problem(Problem::key_reused, 409, default_problem_types, "Application/Problem+JSON; charset=utf-8"),
+  EXPECT_EQ(after_problem(Problem::key_reused, 409, default_problem_types,
+                          "Application/Problem+JSON; charset=utf-8"),
             Advice{Stop{Stop::Why::mismatch}});
   // Somebody else's JSON.
   EXPECT_TRUE(std::holds_alternative<RetryAfter>(
@@ -95,7 +98,8 @@ TEST(ClientRule, TheProblemsTypeCountsMoreThanTheStatus) {
 TEST(ClientRule, ABodyThatIsNoProblemIsLeftToTheStatus) {
   for (const std::string& body : {std::string{"{"}, std::string{"[]"}, std::string{"{\"type\":1}"},
                                   std::string{"{\"type\":\"about:blank\"}"}, std::string{"\xff"}}) {
-    EXPECT_EQ(after({.status = 402, .content_type = "application/problem+json", .body = body}), Advice{Done{}});
+    EXPECT_EQ(after({.status = 402, .content_type = "application/problem+json", .body = body}),
+              Advice{Done{}});
   }
 }
 

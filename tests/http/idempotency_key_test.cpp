@@ -39,8 +39,8 @@ TEST(IdempotencyKey, AStringIsAKeyInBothForms) {
 }
 
 TEST(IdempotencyKey, ABareKeyIsTheSameKeyWhereItIsAllowed) {
-  for (const std::string key : {"8e03978e-40d5-43e8-bc93-6894a57f9324", "clkyoesmbgybucifusbbtdsbohtyuuwz", "1",
-                                "order:7/line;1", "a=b", "'k'", "?1", ":aGk=:", "@1659578233"}) {
+  for (const std::string key : {"8e03978e-40d5-43e8-bc93-6894a57f9324", "clkyoesmbgybucifusbbtdsbohtyuuwz",
+                                "1", "order:7/line;1", "a=b", "'k'", "?1", ":aGk=:", "@1659578233"}) {
     EXPECT_EQ(read({key}), key);
     EXPECT_EQ(read({'"' + key + '"'}), key);
     EXPECT_EQ(read({" \t" + key + "\t "}), key);
@@ -108,7 +108,8 @@ TEST(IdempotencyKey, AClientsHeaderIsReadBack) {
     EXPECT_EQ(read({serialize_idempotency_key(key)}, strict), key);
   }
   EXPECT_EQ(serialize_idempotency_key(R"(a"b)"), R"("a\"b")");
-  for (const std::string& key : {std::string{}, std::string(256, 'k'), std::string{"a\nb"}, std::string{"\xc3\xbc"}}) {
+  for (const std::string& key :
+       {std::string{}, std::string(256, 'k'), std::string{"a\nb"}, std::string{"\xc3\xbc"}}) {
     EXPECT_THROW((void)serialize_idempotency_key(key), InvalidKey);
   }
 }

@@ -9,7 +9,8 @@ namespace {
 
 TEST(Storing, ByTheClassOfTheStatus) {
   const StorePolicy policy;
-  for (const int status : {200, 201, 204, 303, 400, 402, 404, 409, 422}) EXPECT_EQ(stored(policy, status), Store::yes);
+  for (const int status : {200, 201, 204, 303, 400, 402, 404, 409, 422})
+    EXPECT_EQ(stored(policy, status), Store::yes);
   for (const int status : {401, 408, 425, 429, 500, 503, 599}) EXPECT_EQ(stored(policy, status), Store::no);
   const StorePolicy all{.server_error = Store::yes, .never = {503}};
   EXPECT_EQ(stored(all, 500), Store::yes);
@@ -27,8 +28,9 @@ TEST(Storing, ASuccessAndWhatIsNoErrorCannotBeLeftOut) {
 }
 
 TEST(Storing, HeadersOfOneMessageCannotBeStored) {
-  for (const char* header : {"Set-Cookie", "set-cookie", "DATE", "Connection", "Keep-Alive", "Transfer-Encoding",
-                             "Upgrade", "Content-Length", "Idempotent-Replayed", "Retry-After", "TE"}) {
+  for (const char* header :
+       {"Set-Cookie", "set-cookie", "DATE", "Connection", "Keep-Alive", "Transfer-Encoding", "Upgrade",
+        "Content-Length", "Idempotent-Replayed", "Retry-After", "TE"}) {
     EXPECT_THROW(validate(StorePolicy{.headers = {"Location", header}}), InvalidArgument) << header;
   }
   EXPECT_NO_THROW(validate(StorePolicy{}));
@@ -37,7 +39,8 @@ TEST(Storing, HeadersOfOneMessageCannotBeStored) {
 
 TEST(Storing, OnlyTheNamedHeadersAreStoredInTheirOrder) {
   Response response = text_response(201, "paid");
-  response.headers = {{"location", "/1"}, {"Set-Cookie", "s=1"}, {"X-A", "a"}, {"LINK", "l1"}, {"Link", "l2"}};
+  response.headers = {
+      {"location", "/1"}, {"Set-Cookie", "s=1"}, {"X-A", "a"}, {"LINK", "l1"}, {"Link", "l2"}};
   Response right = text_response(201, "paid");
   right.headers = {{"location", "/1"}, {"LINK", "l1"}, {"Link", "l2"}};
   EXPECT_EQ(storable(StorePolicy{}, response), right);
