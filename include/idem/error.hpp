@@ -48,6 +48,13 @@ class InvalidEvent : public InvalidArgument {
   using InvalidArgument::InvalidArgument;
 };
 
+/// A body, header or payload holds a card's number or security code and is not stored. The message tells the kind and
+/// where it was, never the match. Nothing was changed. Stop: mend what puts it there; an event goes to the dead letter.
+class CardDataFound : public InvalidArgument {
+ public:
+  using InvalidArgument::InvalidArgument;
+};
+
 /// JSON that is refused, never guessed. Stop: the client's request is refused (400 over HTTP).
 class InvalidJson : public InvalidArgument {
  public:
