@@ -5,6 +5,7 @@
 #include <openssl/rand.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <stdexcept>
@@ -44,9 +45,9 @@ unsigned char* chars(std::byte* bytes) {
 
 Context begin(Way way, const AesKey& key, Bytes nonce) {
   Context context{EVP_CIPHER_CTX_new()};
-  check(context && EVP_CipherInit_ex(context.get(), EVP_aes_256_gcm(), nullptr,
-                                     chars(key.secret.bytes().data()), chars(nonce.data()),
-                                     static_cast<int>(way)) == 1,
+  check(context &&
+            EVP_CipherInit_ex(context.get(), EVP_aes_256_gcm(), nullptr, chars(key.secret.bytes().data()),
+                              chars(nonce.data()), static_cast<int>(way)) == 1,
         "start AES-256-GCM");
   return context;
 }
@@ -151,9 +152,9 @@ std::vector<std::byte> AesGcmCodec::decode(std::span<const std::byte> stored,
   update(*context, associated_data, nullptr);
   std::vector<std::byte> body(ciphertext.size());
   update(*context, ciphertext, body.data());
-  check(EVP_CIPHER_CTX_ctrl(context.get(), EVP_CTRL_AEAD_SET_TAG, static_cast<int>(tag_size), tag.data()) ==
-            1,
-        "set the tag of AES-256-GCM");
+  check(
+      EVP_CIPHER_CTX_ctrl(context.get(), EVP_CTRL_AEAD_SET_TAG, static_cast<int>(tag_size), tag.data()) == 1,
+      "set the tag of AES-256-GCM");
   std::array<unsigned char, tag_size> rest{};
   int written = 0;
   if (EVP_CipherFinal_ex(context.get(), rest.data(), &written) != 1) {
