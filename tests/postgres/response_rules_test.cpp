@@ -190,8 +190,9 @@ TEST_F(StoredBodies, AWithheldOneIsEmptyAndMarked) {
 }
 
 TEST_F(StoredBodies, RulesThatCannotBeAreRefused) {
-  EXPECT_THROW(process({.also_decode = {nullptr}}), InvalidArgument);
-  EXPECT_THROW(process({.codec = codec_with(1, 'a'), .also_decode = {codec_with(2, 'b')}}), InvalidArgument);
+  EXPECT_THROW((void)process({.also_decode = {nullptr}}), InvalidArgument);
+  EXPECT_THROW((void)process({.codec = codec_with(1, 'a'), .also_decode = {codec_with(2, 'b')}}),
+               InvalidArgument);
 }
 
 }  // namespace
