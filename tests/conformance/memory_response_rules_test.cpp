@@ -15,7 +15,7 @@ class MemoryFixture {
   MemoryFixture(ResponseRules rules, std::size_t max_bytes)
       : database_{clock_, nullptr, std::move(rules), max_bytes} {}
 
-  const memory::Database& backend() const { return database_; }
+  [[nodiscard]] const memory::Database& backend() const { return database_; }
   memory::Transaction begin() { return database_.begin(); }
   void advance(std::chrono::milliseconds duration) { clock_->advance(duration); }
 

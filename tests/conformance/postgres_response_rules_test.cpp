@@ -15,7 +15,7 @@ class PostgresFixture {
   PostgresFixture(ResponseRules rules, std::size_t max_bytes)
       : database_{{.max_response_bytes = max_bytes, .responses = std::move(rules)}} {}
 
-  const postgres::Backend& backend() const { return database_.backend(); }
+  [[nodiscard]] const postgres::Backend& backend() const { return database_.backend(); }
   postgres_test::TestUnit begin() { return postgres_test::TestUnit{database_}; }
   void advance(std::chrono::milliseconds duration) { database_.advance(duration); }
 

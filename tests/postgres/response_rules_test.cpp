@@ -147,7 +147,9 @@ TEST_F(StoredBodies, WhatWasTamperedWithIsNotReplayed) {
     SCOPED_TRACE(change);
     const std::string key = std::to_string(++number);
     (void)answer(backend, key, paid);
-    database.execute("UPDATE idem_record SET " + change + " WHERE idempotency_key = '" + key + "'");
+    std::string update = "UPDATE idem_record SET ";
+    update.append(change).append(" WHERE idempotency_key = '").append(key).append("'");
+    database.execute(update);
     expect_unavailable(backend, key, why);
   }
 }
