@@ -5,6 +5,7 @@
 #include <openssl/rand.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <stdexcept>
@@ -44,25 +45,25 @@ unsigned char* chars(std::byte* bytes) {
 
 Context begin(Way way, const AesKey& key, Bytes nonce) {
   Context context{EVP_CIPHER_CTX_new()};
-  check(context && EVP_CipherInit_ex(context.get(), EVP_aes_256_gcm(), nullptr,
-                                     chars(key.secret.bytes().data()), chars(nonce.data()),
-                                     static_cast<int>(way)) == 1,
+  check(context &&
+            EVP_CipherInit_ex(context.get(), EVP_aes_256_gcm(), nullptr, chars(key.secret.bytes().data()),
+                              chars(nonce.data()), static_cast<int>(way)) == 1,
         "start AES-256-GCM");
   return context;
 }
 
-// Takes `in` in pieces whose length an int can hold; what comes of them goes to `out`, or is authenticated only where that
-// is null.
-void update(EVP_CIPHER_CTX& context, Bytes in, std::byte* out) {
+// Takes `in` in pieces whose length an int can hold. What comes of them goes to `out`, which is as long; where there is none,
+// they are authenticated only.
+void update(EVP_CIPHER_CTX& context, Bytes in, std::span<std::byte> out = {}) {
   constexpr std::size_t piece = std::size_t{1} << 30;
   while (!in.empty()) {
     const std::size_t size = std::min(in.size(), piece);
     int written = 0;
-    check(EVP_CipherUpdate(&context, out == nullptr ? nullptr : chars(out), &written, chars(in.data()),
+    check(EVP_CipherUpdate(&context, out.empty() ? nullptr : chars(out.data()), &written, chars(in.data()),
                            static_cast<int>(size)) == 1,
           "continue AES-256-GCM");
     in = in.subspan(size);
-    if (out != nullptr) out += size;
+    if (!out.empty()) out = out.subspan(size);
   }
 }
 
@@ -115,9 +116,9 @@ std::vector<std::byte> AesGcmCodec::encode(std::span<const std::byte> body,
   const auto nonce = whole.subspan(prefix_size, nonce_size);
   check(RAND_bytes(chars(nonce.data()), static_cast<int>(nonce_size)) == 1, "make random bytes");
   const Context context = begin(Way::encrypt, key, nonce);
-  update(*context, whole.first(prefix_size), nullptr);
-  update(*context, associated_data, nullptr);
-  update(*context, body, whole.subspan(prefix_size + nonce_size).data());
+  update(*context, whole.first(prefix_size));
+  update(*context, associated_data);
+  update(*context, body, whole.subspan(prefix_size + nonce_size, body.size()));
   const auto tag = whole.last(tag_size);
   int written = 0;
   check(EVP_CipherFinal_ex(context.get(), chars(tag.data()), &written) == 1 && written == 0 &&
@@ -147,13 +148,13 @@ std::vector<std::byte> AesGcmCodec::decode(std::span<const std::byte> stored,
   std::copy_n(stored.last(tag_size).begin(), tag_size, tag.begin());
 
   const Context context = begin(Way::decrypt, *key, stored.subspan(prefix_size, nonce_size));
-  update(*context, stored.first(prefix_size), nullptr);
-  update(*context, associated_data, nullptr);
+  update(*context, stored.first(prefix_size));
+  update(*context, associated_data);
   std::vector<std::byte> body(ciphertext.size());
-  update(*context, ciphertext, body.data());
-  check(EVP_CIPHER_CTX_ctrl(context.get(), EVP_CTRL_AEAD_SET_TAG, static_cast<int>(tag_size), tag.data()) ==
-            1,
-        "set the tag of AES-256-GCM");
+  update(*context, ciphertext, body);
+  check(
+      EVP_CIPHER_CTX_ctrl(context.get(), EVP_CTRL_AEAD_SET_TAG, static_cast<int>(tag_size), tag.data()) == 1,
+      "set the tag of AES-256-GCM");
   std::array<unsigned char, tag_size> rest{};
   int written = 0;
   if (EVP_CipherFinal_ex(context.get(), rest.data(), &written) != 1) {

@@ -1,7 +1,9 @@
 #include "response_rules.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 

@@ -3,9 +3,12 @@
 
 #include <future>
 #include <map>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "idem/aes_gcm_codec.hpp"
 #include "postgres/test_database.hpp"
 #include "tools/run_idemctl.hpp"
 
@@ -231,6 +234,42 @@ TEST_F(IdemctlResolve, RefusesARecordThatWasResolvedOtherwise) {
   expect_refused(resolve(to_failed(lease)),
                  "the record is settled already, as COMPLETED by ann@example.com: nothing was changed");
   EXPECT_EQ(record().response, text_response(201, "charged"));
+}
+
+// It cannot tell whether that is the same answer.
+TEST_F(IdemctlResolve, RefusesARecordThatWasResolvedWithAnEncodedBody) {
+  const Lease lease = make_unknown();
+  const std::string secret(AesSecret::size, 's');
+  const postgres::Backend encoding{{.names = database.backend().names(),
+                                    .responses = {.codec = std::make_shared<AesGcmCodec>(AesKey{
+                                                      7, AesSecret{std::as_bytes(std::span{secret})}})}}};
+  const auto connection = database.connect();
+  pqxx::work tx{*connection};
+  encoding.store(tx).resolve(key, lease.holder, State::completed, text_response(201, "charged"),
+                             {.who = "bob", .why = "told so", .generation = lease.generation});
+  tx.commit();
+  expect_refused(
+      resolve(to_completed(lease)),
+      "the record is settled already, as COMPLETED by bob, with a body encoded by aes-256-gcm, which "
+      "idemctl cannot compare: nothing was changed");
+}
+
+// What an operator stores is not encoded, and is replayed by a service that encodes.
+TEST_F(IdemctlResolve, SettlesARecordWhoseBodyIsEncodedWithAPlainOne) {
+  const std::string secret(AesSecret::size, 's');
+  const postgres::Backend encoding{{.names = database.backend().names(),
+                                    .responses = {.codec = std::make_shared<AesGcmCodec>(AesKey{
+                                                      7, AesSecret{std::as_bytes(std::span{secret})}})}}};
+  const auto connection = database.connect();
+  pqxx::work tx{*connection};
+  auto store = encoding.store(tx);
+  const Lease lease = std::get<Acquired>(store.reserve(key, fingerprint)).lease;
+  store.mark_unknown(lease, text_response(202, "in doubt"));
+  tx.commit();
+  EXPECT_EQ(resolve(to_completed(lease)).exit_code, 0);
+  pqxx::work later{*connection};
+  EXPECT_EQ(std::get<Replay>(encoding.store(later).reserve(key, fingerprint)).response,
+            text_response(201, "charged"));
 }
 
 TEST_F(IdemctlResolve, RefusesARecordThatItsSlowWorkerSettled) {

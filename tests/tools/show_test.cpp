@@ -1,6 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <span>
+
+#include "idem/aes_gcm_codec.hpp"
 #include "idem/key_hash.hpp"
 #include "postgres/test_database.hpp"
 #include "tools/run_idemctl.hpp"
@@ -139,6 +143,51 @@ TEST_F(IdemctlShow, WritesTheBodyByteForByte) {
   EXPECT_EQ(run.exit_code, 0) << run.error;
   EXPECT_EQ(run.out, bytes);
   EXPECT_EQ(field(show(key), "state"), "FAILED");
+}
+
+TEST_F(IdemctlShow, SaysThatABodyIsEncodedAndDoesNotWriteIt) {
+  const std::string secret(AesSecret::size, 's');
+  const postgres::Backend encoding{{.names = database.backend().names(),
+                                    .responses = {.codec = std::make_shared<AesGcmCodec>(AesKey{
+                                                      7, AesSecret{std::as_bytes(std::span{secret})}})}}};
+  const auto connection = database.connect();
+  pqxx::work tx{*connection};
+  auto store = encoding.store(tx);
+  const Reservation reservation = store.reserve(key, fingerprint);
+  store.complete(std::get<Acquired>(reservation).lease, text_response(201, "abc"));
+  tx.commit();
+
+  const Ended run = show(key);
+  EXPECT_EQ(run.exit_code, 0) << run.error;
+  EXPECT_EQ(field(run, "response status"), "201");
+  EXPECT_EQ(field(run, "response header"), "idem-encoded: aes-256-gcm");
+  EXPECT_EQ(field(run, "response body"), "body encoded by aes-256-gcm, 36 bytes as stored");
+  expect_refused(show(key, {"--body"}), "the body is encoded by aes-256-gcm, which idemctl does not decode");
+}
+
+TEST_F(IdemctlShow, SaysThatABodyWasWithheld) {
+  for (const bool too_large : {true, false}) {
+    const Key of{key.principal, key.operation, too_large ? "large" : "card"};
+    const postgres::Backend withholding{
+        {.names = database.backend().names(),
+         .max_response_bytes = 2,
+         .responses = {.too_large = OnUnstorable::withhold_body,
+                       .must_not_store = [&](const Response&) { return !too_large; },
+                       .found = OnUnstorable::withhold_body}}};
+    const auto connection = database.connect();
+    pqxx::work tx{*connection};
+    auto store = withholding.store(tx);
+    const Reservation reservation = store.reserve(of, fingerprint);
+    store.complete(std::get<Acquired>(reservation).lease, text_response(201, "abc"));
+    tx.commit();
+    const Ended run = show(of);
+    EXPECT_EQ(run.exit_code, 0) << run.error;
+    EXPECT_EQ(field(run, "response body"), too_large ? "withheld: too-large" : "withheld: card-data");
+    const Ended body = show(of, {"--body"});
+    EXPECT_EQ(body.exit_code, 1);
+    EXPECT_EQ(body.out, "");
+    EXPECT_EQ(body.error, "idemctl: the response's body was withheld: there is none\n");
+  }
 }
 
 TEST_F(IdemctlShow, EscapesWhatCouldDriveTheTerminal) {

@@ -8,6 +8,7 @@
 #include "commands.hpp"
 #include "database.hpp"
 #include "failure.hpp"
+#include "idem/body_codec.hpp"
 #include "idem/error.hpp"
 #include "idem/postgres/backend.hpp"
 #include "input.hpp"
@@ -137,6 +138,10 @@ std::string already_done(const std::optional<idem::Record>& record, const Asked&
   }
   const std::string settled = "the record is settled already, as " + std::string{name_of(record->state)};
   if (!record->resolved_by) throw Failure{settled + " by its own holder: nothing was changed"};
+  if (const auto codec = idem::encoded_by(record->response.value())) {
+    throw Failure{settled + " by " + printable(*record->resolved_by) + ", with a body encoded by " +
+                  printable(*codec) + ", which idemctl cannot compare: nothing was changed"};
+  }
   if (record->state != asked.state || record->response != asked.response) {
     throw Failure{settled + (record->state == asked.state ? " with another answer" : "") + " by " +
                   *record->resolved_by + ": nothing was changed"};
@@ -187,7 +192,7 @@ Answer resolve(Words words) {
     } catch (const idem::LeaseLost&) {
       // The one who got there first may have done the same. It is seen in a new transaction only.
       pqxx::read_transaction tx{connection};
-      found = backend.store(tx).find(asked.key);
+      found = backend.store(tx).find_stored(asked.key);
     }
   });
   if (!expires_at) return {.out = already_done(found, asked)};

@@ -2,9 +2,11 @@
 #include "commands.hpp"
 #include "database.hpp"
 #include "failure.hpp"
+#include "idem/body_codec.hpp"
 #include "idem/key_hash.hpp"
 #include "idem/postgres/backend.hpp"
 #include "idem/record.hpp"
+#include "idem/withheld.hpp"
 #include "text.hpp"
 
 namespace idemctl {
@@ -21,6 +23,20 @@ std::string milliseconds(std::chrono::milliseconds value) {
 template <class Value>
 std::string or_dash(const std::optional<Value>& value) {
   return value ? printable(*value) : "-";
+}
+
+// Of a response as it is stored.
+std::string body_of(const idem::Response& response) {
+  if (idem::withheld(response)) {
+    return "withheld: " + std::string{*idem::withheld(response) == idem::Withheld::too_large
+                                          ? idem::withheld_too_large
+                                          : idem::withheld_card_data};
+  }
+  if (const auto codec = idem::encoded_by(response)) {
+    return "body encoded by " + printable(*codec) + ", " + std::to_string(response.body.size()) +
+           " bytes as stored";
+  }
+  return size_and_hash(response.body);
 }
 
 std::string describe(const idem::Record& record) {
@@ -51,7 +67,7 @@ std::string describe(const idem::Record& record) {
     for (const idem::Header& header : record.response->headers) {
       add("response header", printable(header.name + ": " + header.value));
     }
-    add("response body", size_and_hash(record.response->body));
+    add("response body", body_of(*record.response));
   }
   add("created at", printable(record.created_at));
   add("finished at", or_dash(record.finished_at));
@@ -78,11 +94,15 @@ std::string show(Words words) {
   std::optional<idem::Record> record;
   with_connection(arguments.required("database-url"), [&](pqxx::connection& connection) {
     pqxx::read_transaction tx{connection};
-    record = backend.store(tx).find(key);
+    record = backend.store(tx).find_stored(key);
   });
   if (!record) throw NotFound{"no record of that principal, operation and key, or it has expired"};
   if (!arguments.has("body")) return describe(*record);
   if (!record->response) throw NotFound{"the record has no response"};
+  if (const auto codec = idem::encoded_by(*record->response)) {
+    throw Failure{"the body is encoded by " + printable(*codec) + ", which idemctl does not decode"};
+  }
+  if (idem::withheld(*record->response)) throw NotFound{"the response's body was withheld: there is none"};
   return std::string{idem::body_text(*record->response)};
 }
 
