@@ -18,9 +18,11 @@ ReserveOptions call_reservation(const CallOptions& options, Downstream downstrea
   }
   reserve.downstream = std::move(downstream);
   reserve.resumable = true;
-  if (reserve.call_deadline == std::chrono::milliseconds{0}) reserve.call_deadline = reserve.lease / 3;
-  if (reserve.call_deadline <= std::chrono::milliseconds{0}) {
-    throw InvalidArgument{"call_deadline must be more than 0, and the lease at least 3 ms"};
+  if (reserve.call_deadline == std::chrono::milliseconds{0}) {
+    reserve.call_deadline = reserve.lease / 3;
+    if (reserve.call_deadline <= std::chrono::milliseconds{0}) {
+      throw InvalidArgument{"the lease must be at least 3 ms: a third of it is the call's deadline"};
+    }
   }
   // The call may send as late as at its deadline.
   if (reserve.downstream->window) reserve.downstream->margin += reserve.call_deadline;

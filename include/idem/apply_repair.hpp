@@ -47,6 +47,8 @@ namespace detail {
 
 template <class Tx, class Operation>
 Decision repair_decision(Tx& tx, Operation& operation, const CallContext& context, const Repair& repair) {
+  static_assert(ExternalOperation<Operation, Tx>,
+                "an operation has downstream, prepare, call, finish and unknown: see ExternalOperation");
   static_assert(RepairableOperation<Operation, Tx>,
                 "an operation that can be repaired has answer_of(repair) too: see RepairableOperation");
   const AnswerOf<Operation> answer = operation.answer_of(repair);

@@ -46,7 +46,9 @@ using CallResult = std::variant<Answer, ResultUnknown>;
 namespace detail {
 
 template <class Result>
-struct CallResultOf {};
+struct CallResultOf {
+  static_assert(sizeof(Result) == 0, "an operation's call() returns idem::CallResult<Answer>");
+};
 template <class Given>
 struct CallResultOf<CallResult<Given>> {
   using Answer = Given;
@@ -141,7 +143,9 @@ class ExternalCalling {
         request_{request},
         operation_{operation},
         options_{options},
-        reserve_{call_reservation(options, operation.downstream())} {}
+        reserve_{call_reservation(options, operation.downstream())} {
+    validate(options);
+  }
 
   Outcome run() {
     if (std::optional<Outcome> answered = reserve()) return *std::move(answered);

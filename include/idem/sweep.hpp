@@ -47,7 +47,7 @@ struct SweepOptions {
   std::function<void(const SweepPass&)> on_pass{};
   /// Told of each record that an exception left as it was; for logs.
   std::function<void(const LapsedRecord&, const std::exception_ptr&)> on_error{};
-  /// Told of each pass of run() that an exception ended; for logs.
+  /// Told of each pass of run() that an exception ended; for logs. Set it: nobody else is told.
   std::function<void(const std::exception_ptr&)> on_failed_pass{};
 };
 
@@ -94,8 +94,8 @@ class Sweep {
   SweepPass pass(const std::stop_token& stop = {}) { return pass_since(std::nullopt, stop); }
 
   /// Passes again and again, `interval` apart, until a stop is requested; returns then, after the record at hand. A pass
-  /// that fails, because the database cannot be reached or a pool has no connection, is told to `on_failed_pass` and tried
-  /// again after the interval; only what the database or this library refuses is passed on.
+  /// that fails, whatever the reason, is told to `on_failed_pass` and tried again after the interval: the thread of a
+  /// service must not end because the tables are not there yet. Throws only what those functions throw.
   void run(const std::stop_token& stop) {
     using Steady = std::chrono::steady_clock;
     std::optional<Steady::time_point> full;
@@ -107,9 +107,7 @@ class Sweep {
         if (whole) full = now;
         if (options_.on_pass) options_.on_pass(passed);
       } catch (...) {
-        const std::exception_ptr failure = std::current_exception();
-        if (backend_.failure_of(failure) == Failure::definite) throw;
-        if (options_.on_failed_pass) options_.on_failed_pass(failure);
+        if (options_.on_failed_pass) options_.on_failed_pass(std::current_exception());
       }
       detail::wait_or_stop(stop, options_.interval);
     }

@@ -167,7 +167,10 @@ OurSide read_ours(const auto& row) {
                .downstream_key = row[Column::downstream_key].c_str()};
   if (row[Column::effect_rows].is_null()) return ours;
   const auto rows = row[Column::effect_rows].template as<std::int64_t>();
-  if (rows > 1) throw InvalidArgument{"the relation of effects has two rows for one downstream key"};
+  if (rows > 1) {
+    throw InvalidArgument{"the relation of effects has two rows for one downstream key: " +
+                          ours.downstream_key};
+  }
   ours.effect_is_missing = rows == 0;
   if (!row[Column::our_amount].is_null()) ours.amount = row[Column::our_amount].template as<std::int64_t>();
   ours.reference = read_text(row[Column::our_reference]);

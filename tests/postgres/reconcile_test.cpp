@@ -305,7 +305,7 @@ TEST_F(Reconcile, RefusesEffectsThatItCannotCompareWith) {
   EXPECT_EQ(refused("not_there"), "the relation of effects is not there");
   EXPECT_EQ(refused("short"), columns);
   EXPECT_EQ(refused("fraction"), columns);
-  EXPECT_EQ(refused("twice"), "the relation of effects has two rows for one downstream key");
+  EXPECT_EQ(refused("twice"), "the relation of effects has two rows for one downstream key: " + key_of("k"));
 }
 
 TEST_F(Reconcile, EveryNameMayNeedQuoting) {

@@ -221,12 +221,14 @@ Answer reconcile(Words words) {
   Spool lines;
   Repairs repairs;
   idem::ReconcileSummary summary;
+  bool any_of_ours = false;
   with_connection(url, [&](pqxx::connection& connection) {
     // Without --yes the same is done and rolled back, so that whatever would refuse it is told.
     pqxx::work tx{connection};
     summary = idem::postgres::reconcile(
         tx, names, options, [&] { return file.next(); },
         [&](const Finding& finding) {
+          any_of_ours = any_of_ours || finding.ours.has_value();
           if (queue && repairable_as(finding, closed)) {
             ++(idem::postgres::queue_repair(tx, names, finding, who, closed) ? repairs.queued
                                                                              : repairs.known);
@@ -249,6 +251,8 @@ Answer reconcile(Words words) {
   answer.out = json ? line_of(summary, repairs, queue, yes)
                     : text_of(summary) + (queue ? text_of(repairs, yes) : std::string{});
   answer.first = json ? std::move(lines) : table.laid_out();
+  if (summary.entries > 0 && !any_of_ours)
+    answer.note = "no entry has a record: is --downstream the name that records have?";
   return answer;
 }
 
