@@ -582,4 +582,11 @@ void check_no_card_data(std::string_view whose, std::string_view text) {
   throw CardDataFound{std::string{named} + " holds a " + std::string{to_string(*found)}};
 }
 
+bool holds_card_data(const Response& response) noexcept {
+  if (find_card_data({reinterpret_cast<const char*>(response.body.data()), response.body.size()}))
+    return true;
+  return std::any_of(response.headers.begin(), response.headers.end(),
+                     [](const Header& header) { return find_card_data(header.value).has_value(); });
+}
+
 }  // namespace idem::inline v0

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "idem/error.hpp"
+#include "idem/response.hpp"
 
 namespace idem::inline v0 {
 
@@ -53,5 +54,8 @@ enum class CardData {
 /// Throws CardDataFound where `text` holds card data. `whose` says what the text is, for the message ("the body", "the
 /// header X-Note").
 void check_no_card_data(std::string_view whose, std::string_view text);
+
+/// Whether a response's body or the value of one of its headers holds card data: what ResponseRules::must_not_store takes.
+[[nodiscard]] bool holds_card_data(const Response& response) noexcept;
 
 }  // namespace idem::inline v0

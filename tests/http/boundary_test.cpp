@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "idem/card_guard.hpp"
 #include "idem/external_call.hpp"
 #include "idem/memory/database.hpp"
 #include "idem/memory/table.hpp"
@@ -283,6 +284,60 @@ TEST_F(BoundaryTest, ARunWithoutAnAnswerIsSentTheOutcomesOwn) {
                         return Executed{State::completed, response, {}};
                       });
   EXPECT_EQ(sent, response);
+}
+
+// What cannot be stored: the first caller gets it, a retry is told that it was done, and nothing runs twice.
+TEST_F(BoundaryTest, AnAnswerThatWasNotKeptIsDoneAndNeverRunAgain) {
+  memory::Database sparing{clock,
+                           nullptr,
+                           {.too_large = OnUnstorable::withhold_body,
+                            .must_not_store = holds_card_data,
+                            .found = OnUnstorable::withhold_body},
+                           1000};
+  for (const std::string& answer : {std::string(2000, 'x'), std::string{R"({"card":"4242 4242 4242 4242"})"},
+                                    std::string{R"({"card":{"cvc":"123"}})"}}) {
+    const std::string name = std::to_string(++runs);
+    const std::vector<std::string_view> key{name};
+    int executed = 0;
+    const auto once = [&] {
+      return boundary.handle(
+          "ann", {.operation = "op", .content_type = "text/plain", .idempotency_key = key},
+          [&](const Request& request, Answer& given) {
+            return transact(
+                sparing, [&] { return sparing.begin(); }, request,
+                [&](memory::Transaction&, const Lease&) {
+                  ++executed;
+                  Response response = text_response(201, answer);
+                  response.headers = {{"Content-Type", "application/json"}, {"Location", "/payments/1"}};
+                  return given.decide(std::move(response));
+                });
+          });
+    };
+    EXPECT_EQ(body_text(once()), answer);
+    const Response again = once();
+    expect_problem(again, Problem::answer_withheld, 201);
+    EXPECT_EQ(header(again, "Location"), "/payments/1");
+    EXPECT_EQ(header(again, "Idempotent-Replayed"), "true");
+    EXPECT_EQ(again.headers.size(), 3U) << "nothing of idem's own";
+    EXPECT_EQ(executed, 1);
+  }
+}
+
+TEST_F(BoundaryTest, WhereThatIsThePolicyCardDataFailsBeforeAnyEffect) {
+  memory::Database strict{clock, nullptr, {.must_not_store = holds_card_data}};
+  const std::vector<std::string_view> key{"k"};
+  const auto pay = [&](const std::string& answer) {
+    return boundary.handle(
+        "ann", {.operation = "op", .content_type = "text/plain", .idempotency_key = key},
+        [&](const Request& request, Answer& given) {
+          return transact(
+              strict, [&] { return strict.begin(); }, request,
+              [&](memory::Transaction&, const Lease&) { return given.decide(text_response(201, answer)); });
+        });
+  };
+  EXPECT_THROW((void)pay("4242424242424242"), InvalidArgument);
+  EXPECT_EQ(strict.record_count(), 0U);
+  EXPECT_EQ(pay("paid").status, 201);
 }
 
 TEST_F(BoundaryTest, OptionsOutOfBoundsAreRefused) {
