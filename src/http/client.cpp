@@ -105,6 +105,7 @@ Advice ClientRule::after(const ReplyView& reply) {
       return Stop{Stop::Why::forbidden};
     case 408:
     case 409:
+    case 423:
     case 425:
     case 429:
       return again(reply.retry_after);

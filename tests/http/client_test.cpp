@@ -57,7 +57,7 @@ TEST(ClientRule, TheCommandsOwnAnswerIsTheEnd) {
 }
 
 TEST(ClientRule, ComesBackWithTheSameIntentWhenTheServerSays) {
-  for (const int status : {408, 409, 425, 429, 500, 502, 503, 504}) {
+  for (const int status : {408, 409, 423, 425, 429, 500, 502, 503, 504}) {
     EXPECT_EQ(after({.status = status, .retry_after = "7"}), Advice{RetryAfter{7s}}) << status;
     EXPECT_TRUE(std::holds_alternative<RetryAfter>(after({.status = status}))) << status;
   }

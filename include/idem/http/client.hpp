@@ -98,7 +98,7 @@ struct ClientRuleOptions {
 /// |---|---|
 /// | 2xx; 402 and every other 4xx that is not below | Done: that is the command's answer |
 /// | 202 with `Idempotency-Key`; a problem `in-progress`, `unknown` or `unavailable` | RetryAfter |
-/// | 409 without a problem of ours, 408, 425, 429, each 5xx; a time-out, a lost connection | RetryAfter |
+/// | 409 without a problem of ours, 408, 423, 425, 429, each 5xx; a time-out, a lost connection | RetryAfter |
 /// | a problem `key-reused`; 422 without a problem of ours | Stop, mismatch |
 /// | a problem `key-missing`, `key-refused`, `request-refused`; 400 | Stop, refused |
 /// | 401, 403, a problem `unauthenticated` | Stop, forbidden |
