@@ -4,7 +4,6 @@
 #include <utility>
 
 namespace examples {
-namespace {
 
 std::unique_ptr<pqxx::connection> connect(const std::string& database_url) {
   try {
@@ -14,8 +13,6 @@ std::unique_ptr<pqxx::connection> connect(const std::string& database_url) {
     throw pqxx::broken_connection{"the database cannot be reached; check --database-url"};
   }
 }
-
-}  // namespace
 
 Session::Session(std::string database_url)
     : database_url_{std::move(database_url)}, connection_{connect(database_url_)} {}

@@ -7,10 +7,13 @@
 
 namespace examples {
 
+/// Connects. Throws pqxx::broken_connection where that fails, with nothing of the URL in its message.
+[[nodiscard]] std::unique_ptr<pqxx::connection> connect(const std::string& database_url);
+
 /// One connection, for one thread at a time.
 class Session {
  public:
-  /// Connects. Throws pqxx::broken_connection where that fails, with nothing of the URL in its message.
+  /// Connects. Throws what connect() throws.
   explicit Session(std::string database_url);
 
   /// Begins a transaction, on a new connection where the last one was lost. The one before must have ended.

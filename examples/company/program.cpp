@@ -1,9 +1,5 @@
 #include "program.hpp"
 
-#include <pthread.h>
-
-#include <charconv>
-#include <csignal>
 #include <cstddef>
 #include <cstdlib>
 #include <exception>
@@ -12,43 +8,22 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "book.hpp"
+#include "end_signals.hpp"
 #include "ledger.hpp"
+#include "listen_address.hpp"
 #include "server.hpp"
 
 namespace company {
 namespace {
 
 struct Arguments {
-  std::string host;
-  int port = 0;
+  examples::ListenAddress listen;
   std::string ledger;
 };
-
-std::optional<int> port(std::string_view text) {
-  int number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stopped, failed] = std::from_chars(text.data(), end, number);
-  if (failed != std::errc{} || stopped != end || number < 0 || number > 65535) return std::nullopt;
-  return number;
-}
-
-// `[::1]:80` too.
-bool split(std::string_view address, Arguments& arguments) {
-  const std::size_t colon = address.rfind(':');
-  if (colon == std::string_view::npos || colon == 0) return false;
-  const auto number = port(address.substr(colon + 1));
-  std::string_view host = address.substr(0, colon);
-  if (host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-  if (!number || host.empty()) return false;
-  arguments.host = host;
-  arguments.port = *number;
-  return true;
-}
 
 std::optional<Arguments> parse(const std::vector<std::string>& words) {
   std::optional<std::string> listen;
@@ -58,10 +33,10 @@ std::optional<Arguments> parse(const std::vector<std::string>& words) {
     if (!option || *option || i + 1 == words.size()) return std::nullopt;
     *option = words[i + 1];
   }
-  Arguments arguments;
-  if (!listen || !ledger || ledger->empty() || !split(*listen, arguments)) return std::nullopt;
-  arguments.ledger = *ledger;
-  return arguments;
+  if (!listen || !ledger || ledger->empty()) return std::nullopt;
+  const auto address = examples::listen_address(*listen);
+  if (!address) return std::nullopt;
+  return Arguments{*address, *ledger};
 }
 
 int fail(const Company& company, int status, std::string_view message) {
@@ -69,31 +44,19 @@ int fail(const Company& company, int status, std::string_view message) {
   return status;
 }
 
-std::string url(const std::string& host, int port) {
-  const bool version_6 = host.find(':') != std::string::npos;
-  return "http://" + (version_6 ? '[' + host + ']' : host) + ':' + std::to_string(port);
-}
-
 [[noreturn]] void serve(const Company& company, const Arguments& arguments) {
-  // Before the first thread, so that each of them leaves these to sigwait.
-  sigset_t ends;
-  sigemptyset(&ends);
-  sigaddset(&ends, SIGTERM);
-  sigaddset(&ends, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &ends, nullptr);
-
+  const examples::EndSignals ends;
   Ledger ledger{company.words, arguments.ledger};
   Book book{company, ledger};
   Server server{company, book};
-  const int port = server.listen(arguments.host, arguments.port);
+  const int port = server.listen(arguments.listen);
   std::thread{[&] {
     server.serve();
     std::_Exit(fail(company, 1, "cannot accept connections any more"));
   }}.detach();
-  std::cout << "listening on " << url(arguments.host, port) << '\n' << std::flush;
+  std::cout << "listening on " << examples::http_url(arguments.listen.host, port) << '\n' << std::flush;
 
-  int signal = 0;
-  sigwait(&ends, &signal);
+  ends.wait();
   // At once: some requests never end, and what counts is in the ledger.
   std::_Exit(0);
 }

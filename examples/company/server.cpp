@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
+#include <string>
 
 #include "request.hpp"
 
@@ -98,14 +98,7 @@ void failed(const std::string& program, httplib::Response& response, const std::
 Server::Server(const Company& company, Book& book) : book_{book} {
   // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): the library owns what this makes
   server_.new_task_queue = [] { return new httplib::ThreadPool{threads}; };
-  server_.set_tcp_nodelay(true);
   server_.set_payload_max_length(longest_body);
-  server_.set_socket_options([this](int made) {
-    listening_ = made;
-    // And not SO_REUSEPORT, the library's own choice: two processes would share a port, and the effects with it.
-    const int yes = 1;
-    setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  });
 
   for (const auto& [path, read] : company.commands) {
     server_.Post(path, [this, &read = read](const httplib::Request& request, httplib::Response& response) {
@@ -134,15 +127,8 @@ Server::Server(const Company& company, Book& book) : book_{book} {
       }});
 }
 
-int Server::listen(const std::string& host, int port) {
-  if (port == 0) {
-    port = server_.bind_to_any_port(host);
-  } else if (!server_.bind_to_port(host, port)) {
-    port = -1;
-  }
-  // Again: the library's own queue holds 5, and a connection that finds no room is tried again a second later.
-  if (port < 0 || ::listen(listening_, SOMAXCONN) != 0) throw std::runtime_error{"cannot listen on " + host};
-  return port;
+int Server::listen(const examples::ListenAddress& address) {
+  return listener_.listen(address);
 }
 
 void Server::serve() {

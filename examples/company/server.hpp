@@ -3,9 +3,8 @@
 
 #include <httplib.h>
 
-#include <string>
-
 #include "book.hpp"
+#include "http_listener.hpp"
 
 namespace company {
 
@@ -15,9 +14,9 @@ class Server {
   /// Both must outlive it.
   Server(const Company& company, Book& book);
 
-  /// Listens; connections are taken from here on, and wait until serve() answers them. Port 0 takes a free one.
-  /// Returns the port. Throws std::runtime_error.
-  [[nodiscard]] int listen(const std::string& host, int port);
+  /// Listens; connections are taken from here on, and wait until serve() answers them. Returns the port. Throws
+  /// std::runtime_error.
+  [[nodiscard]] int listen(const examples::ListenAddress& address);
 
   /// Answers. Returns only where it cannot go on.
   void serve();
@@ -25,7 +24,7 @@ class Server {
  private:
   Book& book_;
   httplib::Server server_;
-  int listening_ = -1;
+  examples::HttpListener listener_{server_};
 };
 
 }  // namespace company

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 
 #include "idem/uuid.hpp"
@@ -70,6 +71,19 @@ Finished Running::wait_at_most(std::chrono::seconds patience) {
     std::this_thread::sleep_for(std::chrono::milliseconds{2});
   }
   return wait();
+}
+
+std::string Running::url_once_listening() {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{60};
+  std::string told;
+  while (!(told = out()).ends_with('\n')) {
+    if (ended()) throw std::runtime_error{"the server ended: " + wait().err};
+    if (std::chrono::steady_clock::now() > end) throw std::runtime_error{"the server does not start"};
+    std::this_thread::sleep_for(std::chrono::milliseconds{2});
+  }
+  constexpr std::string_view head = "listening on ";
+  if (!told.starts_with(head)) throw std::runtime_error{"the server says: " + told};
+  return told.substr(head.size(), told.size() - head.size() - 1);
 }
 
 Finished Running::kill() {

@@ -52,6 +52,10 @@ class Running {
   [[nodiscard]] bool ended() const;
   /// What it has written to stdout so far.
   [[nodiscard]] std::string out() const { return out_.content(); }
+  /// And to stderr.
+  [[nodiscard]] std::string err() const { return err_.content(); }
+  /// The URL of a server, once it tells `listening on URL`. Throws std::runtime_error where it does not.
+  [[nodiscard]] std::string url_once_listening();
 
  private:
   TemporaryFile out_{""};

@@ -5,8 +5,6 @@
 #include <chrono>
 #include <csignal>
 #include <stdexcept>
-#include <string_view>
-#include <thread>
 #include <utility>
 
 namespace idem::examples_test {
@@ -57,16 +55,7 @@ void RunningCompany::restart() {
 void RunningCompany::start(const std::string& port) {
   process_ = std::make_unique<Running>(
       std::vector<std::string>{program_, "--listen", "127.0.0.1:" + port, "--ledger", ledger_.path()});
-  const auto end = std::chrono::steady_clock::now() + patience;
-  std::string out;
-  while (!(out = process_->out()).ends_with('\n')) {
-    if (process_->ended()) throw std::runtime_error{"the company ended: " + process_->wait().err};
-    if (std::chrono::steady_clock::now() > end) throw std::runtime_error{"the company does not start"};
-    std::this_thread::sleep_for(std::chrono::milliseconds{2});
-  }
-  constexpr std::string_view told = "listening on ";
-  if (!out.starts_with(told)) throw std::runtime_error{"the company says: " + out};
-  url_ = out.substr(told.size(), out.size() - told.size() - 1);
+  url_ = process_->url_once_listening();
 }
 
 }  // namespace idem::examples_test
