@@ -4,6 +4,7 @@
 #include <chrono>
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -40,6 +41,8 @@ struct Charging {
   bool deduplicates = true;  ///< May a charge be sent again under its key?
   std::chrono::milliseconds lease = idem::ReserveOptions{}.lease;
   std::chrono::milliseconds deadline{0};  ///< Of one call, less than the lease; 0 is a third of it.
+  /// Told of each call whose result is not known. Must not throw.
+  std::function<void(const idem::UnknownCall&)> on_unknown{};
 };
 
 /// Whom payments call. The acquirer is expected to remember a key for a day.
@@ -52,6 +55,7 @@ struct Charging {
   idem::CallOptions options;
   options.reserve.lease = charging.lease;
   options.reserve.call_deadline = charging.deadline;
+  options.on_unknown = charging.on_unknown;
   return options;
 }
 
@@ -62,11 +66,13 @@ inline void validate(const Charging& charging) {
 
 namespace detail {
 
-// What `begin()` returned is a transaction, or a pointer to one.
+// What `begin()` returned is a transaction, an object that has one, or a pointer to either.
 template <class Unit>
 auto& transaction_in(Unit& unit) {
-  if constexpr (requires { *unit; }) {
-    return *unit;
+  if constexpr (requires { unit.transaction(); }) {
+    return unit.transaction();
+  } else if constexpr (requires { *unit; }) {
+    return transaction_in(*unit);
   } else {
     return unit;
   }

@@ -5,6 +5,7 @@
 #include <exception>
 #include <functional>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <utility>
 
@@ -56,14 +57,20 @@ class PaymentService {
   [[nodiscard]] idem::SweepPass sweep(
       const Begin& begin, const Charging& charging,
       std::function<void(const idem::LapsedRecord&, const std::exception_ptr&)> on_error) const {
-    const auto recover = [&](auto& /*tx*/, const idem::LapsedRecord& /*lapsed*/) {
-      return ChargeOperation{backend_, begin, repository_, charging, nullptr};
-    };
-    idem::Sweep sweep{backend_, begin, recover,
-                      idem::SweepOptions{.operation = std::string{operation_name},
-                                         .call = call_options(charging),
-                                         .on_error = std::move(on_error)}};
-    return sweep.pass();
+    idem::SweepOptions options;
+    options.on_error = std::move(on_error);
+    return sweeping(begin, charging, std::move(options)).pass();
+  }
+
+  /// Does so again and again until a stop is requested. `on_failed_pass` is told of each pass that an exception ended.
+  template <class Begin>
+  void keep_sweeping(const std::stop_token& stop, const Begin& begin, const Charging& charging,
+                     std::function<void(const idem::LapsedRecord&, const std::exception_ptr&)> on_error,
+                     std::function<void(const std::exception_ptr&)> on_failed_pass) const {
+    idem::SweepOptions options;
+    options.on_error = std::move(on_error);
+    options.on_failed_pass = std::move(on_failed_pass);
+    sweeping(begin, charging, std::move(options)).run(stop);
   }
 
   /// Delivers the event to the enrolment, which applies it once, however often it comes. Durable when you commit.
@@ -75,6 +82,18 @@ class PaymentService {
   }
 
  private:
+  // `begin` and `charging` must outlive it.
+  template <class Begin>
+  [[nodiscard]] auto sweeping(const Begin& begin, const Charging& charging,
+                              idem::SweepOptions options) const {
+    options.operation = operation_name;
+    options.call = call_options(charging);
+    const auto recover = [&](auto& /*tx*/, const idem::LapsedRecord& /*lapsed*/) {
+      return ChargeOperation{backend_, begin, repository_, charging, nullptr};
+    };
+    return idem::Sweep{backend_, begin, recover, std::move(options)};
+  }
+
   // Runs at most once for each key, as far as anybody can see: all of it commits with its answer, or nothing
   // does.
   template <class Tx>

@@ -71,6 +71,13 @@ std::string name_of(PaymentState state) {
   return "UNKNOWN";
 }
 
+PaymentState state_named(const std::string& name) {
+  for (const PaymentState state : {PaymentState::pending, PaymentState::authorized, PaymentState::declined}) {
+    if (name_of(state) == name) return state;
+  }
+  return PaymentState::unknown;
+}
+
 // The columns that payment_in() reads.
 constexpr const char* payment_columns =
     "payment_id, principal, amount_cents, currency, offering_id, coalesce(charge_id, '')";
@@ -134,6 +141,15 @@ Payment PostgresRepository::decide(pqxx::dbtransaction& tx, const std::string& d
               " AND state IN ('PENDING', 'UNKNOWN') RETURNING " + payment_columns);
   if (rows.empty()) throw std::runtime_error{"there is no payment to decide under the acquirer's key"};
   return payment_in(rows[0], state);
+}
+
+std::optional<Payment> PostgresRepository::find_payment(pqxx::dbtransaction& tx, const std::string& id,
+                                                        const std::string& principal) {
+  const pqxx::result rows = tx.exec(std::string{"SELECT "} + payment_columns +
+                                    ", state FROM payment WHERE payment_id = " + tx.quote(id) +
+                                    " AND principal = " + tx.quote(principal));
+  if (rows.empty()) return std::nullopt;
+  return payment_in(rows[0], state_named(rows[0][6].as<std::string>()));
 }
 
 void PostgresRepository::add_seat(pqxx::dbtransaction& tx, const PaymentAuthorized& event) {

@@ -32,6 +32,9 @@ class PostgresRepository {
   /// there now. Throws std::runtime_error where there is none.
   Payment decide(pqxx::dbtransaction& tx, const std::string& downstream_key, PaymentState state,
                  const std::string& charge_id);
+  /// Whatever its state, where it is this principal's.
+  [[nodiscard]] std::optional<Payment> find_payment(pqxx::dbtransaction& tx, const std::string& id,
+                                                    const std::string& principal);
   void add_seat(pqxx::dbtransaction& tx, const PaymentAuthorized& event);
   void add_receipt(pqxx::dbtransaction& tx, const PaymentAuthorized& event);
 };

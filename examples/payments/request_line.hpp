@@ -2,14 +2,13 @@
 #pragma once
 
 #include <cstddef>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
 #include "idem/canonical_json.hpp"
 #include "idem/fingerprint.hpp"
 #include "idem/outcome.hpp"
-#include "payment.hpp"
+#include "payment_body.hpp"
 
 namespace payments {
 
@@ -31,17 +30,11 @@ struct PaymentRequest {
   Redelivery redelivery = Redelivery::none;  ///< Not a part of the command.
 };
 
-/// The request is refused (400). Says what is wrong with it, without any of its content.
-class BadRequest : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
 /// Reads
 /// `{"principal":P,"key":K,"body":{"amount_cents":N,"currency":C,"offering_id":O,"payment_method_token":T}}`, where
 /// `"redeliver_event":true` or `"new_id"` may stand beside the body.
-/// In a service over HTTP the principal would come from the authentication, the key from the Idempotency-Key
-/// header. Immutable; safe to share between threads.
+/// Over HTTP (payment_endpoint.hpp) the principal comes from the authentication, the key from the Idempotency-Key header.
+/// Immutable; safe to share between threads.
 class RequestLineReader {
  public:
   RequestLineReader();

@@ -1,0 +1,121 @@
+#include "payment_server.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <exception>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "bearer.hpp"
+#include "first_line.hpp"
+#include "log.hpp"
+#include "payment_responses.hpp"
+
+namespace payments {
+namespace {
+
+// Each request that waits for the acquirer has one, and each connection that is kept open.
+constexpr std::size_t threads = 64;
+
+constexpr std::size_t longest_body = 65536;
+
+void send(httplib::Response& out, const idem::Response& response) {
+  out.status = response.status;
+  std::string type;
+  for (const idem::Header& header : response.headers) {
+    if (header.name == "Content-Type") {
+      type = header.value;
+    } else {
+      out.set_header(header.name, header.value);
+    }
+  }
+  out.set_content(std::string{idem::body_text(response)}, type);
+}
+
+// Empty where it is too long, or did not come whole: then the library has set the status. What is too long is read all the
+// same, as the connection's next request comes after it, but not kept. The library's own limit counts no chunks.
+std::optional<std::string> body_of(const httplib::Request& request, httplib::Response& response,
+                                   const httplib::ContentReader& read) {
+  std::string body;
+  // Or the library would wait for the connection's end.
+  if (!request.has_header("Content-Length") && !request.has_header("Transfer-Encoding")) return body;
+  const bool whole = read([&body](const char* data, std::size_t size) {
+    body.append(data, std::min(size, longest_body + 1 - body.size()));
+    return true;
+  });
+  if (!whole) return std::nullopt;
+  if (body.size() > longest_body) {
+    send(response, status_problem(413));
+    return std::nullopt;
+  }
+  return body;
+}
+
+std::string principal_in(const httplib::Request& request) {
+  // Of two, nobody can tell which one a proxy has checked.
+  if (request.get_header_value_count("Authorization") != 1) return {};
+  return principal_of(request.get_header_value("Authorization"));
+}
+
+// The first of two would hide the second.
+std::vector<std::string_view> key_lines(const httplib::Request& request) {
+  std::vector<std::string_view> lines;
+  const auto [begin, end] = request.headers.equal_range("Idempotency-Key");
+  for (auto line = begin; line != end; ++line) lines.emplace_back(line->second);
+  return lines;
+}
+
+}  // namespace
+
+PaymentServer::PaymentServer(const PaymentEndpoint& endpoint) {
+  // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): the library owns what this makes
+  server_.new_task_queue = [] { return new httplib::ThreadPool{threads}; };
+  // How long a connection on which nothing comes may hold up the end.
+  server_.set_keep_alive_timeout(1);
+
+  server_.Post("/payments", [&endpoint](const httplib::Request& request, httplib::Response& response,
+                                        const httplib::ContentReader& read) {
+    const auto body = body_of(request, response, read);
+    if (!body) return;
+    send(response, endpoint.pay(principal_in(request), key_lines(request),
+                                request.get_header_value("Content-Type"), *body));
+  });
+  server_.Get("/payments/([^/]+)", [&endpoint](const httplib::Request& request, httplib::Response& response) {
+    send(response, endpoint.get(principal_in(request), request.matches[1].str()));
+  });
+  server_.Get("/healthz", [](const httplib::Request&, httplib::Response& response) {
+    response.set_content("ok\n", "text/plain");
+  });
+  server_.set_exception_handler(
+      [](const httplib::Request&, httplib::Response& response, const std::exception_ptr& thrown) {
+        log("a request failed: " + first_line(thrown));
+        send(response, status_problem(500));
+      });
+  // For what the library refuses by itself: an unknown path, a body that does not come whole.
+  server_.set_error_handler(
+      httplib::Server::Handler{[](const httplib::Request&, httplib::Response& response) {
+        if (!response.has_header("Content-Type")) send(response, status_problem(response.status));
+      }});
+}
+
+void PaymentServer::start() {
+  answering_ = std::thread{[this] {
+    server_.listen_after_bind();
+    if (stopping_) return;
+    log("cannot accept connections any more");
+    std::_Exit(1);
+  }};
+}
+
+PaymentServer::~PaymentServer() {
+  if (!answering_.joinable()) return;
+  stopping_ = true;
+  // The library forgets a stop that comes before it has begun.
+  while (!server_.is_running()) std::this_thread::yield();
+  server_.stop();
+  answering_.join();
+}
+
+}  // namespace payments

@@ -1,0 +1,345 @@
+// `payments serve` over real HTTP: what each request is answered, and how often the acquirer has charged then.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <future>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "examples/payments_server.hpp"
+#include "examples/tcp.hpp"
+
+namespace idem::examples_test {
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+
+std::string problem(const httplib::Response& answer) {
+  EXPECT_EQ(answer.get_header_value("Content-Type"), "application/problem+json");
+  const json told = json::parse(answer.body);
+  EXPECT_EQ(told.at("status"), answer.status);
+  const auto type = told.at("type").get<std::string>();
+  return type.substr(type.rfind(':') + 1);
+}
+
+void expect_problem(const httplib::Response& answer, int status, const std::string& type) {
+  EXPECT_EQ(answer.status, status) << answer.body;
+  EXPECT_EQ(problem(answer), type);
+}
+
+class PaymentsServe : public PaymentsServer {
+ protected:
+  // The answer that `first` was, replayed.
+  static void expect_replay(const httplib::Response& replay, const httplib::Response& first) {
+    EXPECT_EQ(replay.status, first.status);
+    EXPECT_EQ(replay.body, first.body);
+    EXPECT_EQ(replay.get_header_value("Location"), first.get_header_value("Location"));
+    EXPECT_EQ(replay.get_header_value("Content-Type"), first.get_header_value("Content-Type"));
+    EXPECT_EQ(replay.get_header_value("Idempotent-Replayed"), "true");
+  }
+  // What the payment's charge, the only one, was approved as.
+  [[nodiscard]] json approval() const {
+    const json ledger = acquirer_.ledger();
+    if (ledger.size() != 1) throw std::runtime_error{"there is not one charge"};
+    return ledger[0].at("charge_id");
+  }
+  // Again while it is in progress: somebody else may be at it.
+  [[nodiscard]] httplib::Response pay_until_decided(const std::string& key) const {
+    const auto end = std::chrono::steady_clock::now() + 60s;
+    for (;;) {
+      httplib::Response told = pay(key);
+      if (told.status != 409 || std::chrono::steady_clock::now() > end) return told;
+    }
+  }
+};
+
+TEST_F(PaymentsServe, ANewPaymentIsCreatedAndItsRetryIsTheSameBytes) {
+  serve();
+  const auto first = pay("k1");
+  EXPECT_EQ(first.status, 201) << first.body;
+  const json told = json::parse(first.body);
+  EXPECT_EQ(told.at("state"), "authorized");
+  EXPECT_EQ(told.at("amount_cents"), 1290);
+  EXPECT_EQ(told.at("charge_id"), approval());
+  EXPECT_EQ(first.get_header_value("Location"), "/payments/" + told.at("payment_id").get<std::string>());
+  EXPECT_EQ(first.get_header_value("Content-Type"), "application/json");
+  EXPECT_FALSE(first.has_header("Idempotent-Replayed"));
+  expect_replay(pay("k1"), first);
+  EXPECT_EQ(charges(), 1U);
+  // The service delivers its events by itself.
+  postgres_test::wait_until(database_,
+                            "SELECT (SELECT count(*) FROM seat) = 1 AND (SELECT count(*) FROM receipt) = 1");
+}
+
+TEST_F(PaymentsServe, WhatDoesNotMakeTheOperationMayChange) {
+  serve();
+  const auto first = pay("k1");
+  expect_replay(pay("k1", R"({"payment_method_token":"tok_secret","sent_at":7,"offering_id":"cpp-20",)"
+                          R"("currency":"EUR","amount_cents":1.29e3})"),
+                first);
+  EXPECT_EQ(charges(), 1U);
+}
+
+TEST_F(PaymentsServe, ADeclineIsReplayed) {
+  serve();
+  const auto first = pay("k1", body("1313"));
+  EXPECT_EQ(first.status, 402) << first.body;
+  EXPECT_EQ(json::parse(first.body).at("state"), "declined");
+  // It would approve the same charge now.
+  acquirer_.control({{"deduplicate", false}, {"mode", "approve"}});
+  expect_replay(pay("k1", body("1313")), first);
+  EXPECT_EQ(charges(), 1U);
+}
+
+TEST_F(PaymentsServe, AnotherAmountUnderTheKeyIsRefused) {
+  serve();
+  EXPECT_EQ(pay("k1").status, 201);
+  expect_problem(pay("k1", body("1291")), 422, "key-reused");
+  EXPECT_EQ(charges(), 1U);
+}
+
+TEST_F(PaymentsServe, TheStatusOfAMismatchMayBeChosen) {
+  serve({"--status-mismatch", "409"});
+  EXPECT_EQ(pay("k1").status, 201);
+  expect_problem(pay("k1", body("1291")), 409, "key-reused");
+  EXPECT_EQ(charges(), 1U);
+}
+
+TEST_F(PaymentsServe, ADuplicateInFlightIsToldToComeBack) {
+  serve();
+  acquirer_.control({{"mode", "late"}, {"delay_ms", 600'000}});
+  auto first = std::async(std::launch::async, [this] { return pay("k1"); });
+  wait_for_charges(1);
+  const auto duplicate = pay("k1");
+  expect_problem(duplicate, 409, "in-progress");
+  EXPECT_EQ(duplicate.get_header_value("Retry-After"), "1");
+  EXPECT_EQ(charges(), 1U);
+  // None is held meanwhile.
+  EXPECT_EQ(database_.number("SELECT count(*)" + its_sessions() + " AND state LIKE 'idle in transaction%'"),
+            0);
+
+  (void)acquirer_.kill();
+  expect_problem(first.get(), 409, "in-progress");
+  acquirer_.restart();
+  const auto retry = pay_until_decided("k1");
+  EXPECT_EQ(retry.status, 201);
+  EXPECT_EQ(json::parse(retry.body).at("charge_id"), approval());
+}
+
+TEST_F(PaymentsServe, AServerKilledAfterTheApprovalLeavesItToTheRetry) {
+  serve();
+  acquirer_.control({{"mode", "timeout_after"}, {"count", 1}});
+  auto first = std::async(std::launch::async, [this] { return pay("k1"); });
+  wait_for_charges(1);
+  EXPECT_EQ(server_->kill().status, -1);
+  EXPECT_THROW((void)first.get(), std::runtime_error);
+
+  serve();
+  expect_problem(pay("k1"), 409, "in-progress");
+  database_.advance(lease + 1min);
+  const auto retry = pay_until_decided("k1");
+  EXPECT_EQ(retry.status, 201) << retry.body;
+  EXPECT_EQ(json::parse(retry.body).at("charge_id"), approval());
+  expect_replay(pay("k1"), retry);
+  EXPECT_EQ(charges(), 1U);
+}
+
+TEST_F(PaymentsServe, AServerKilledAfterTheApprovalLeavesItToTheNextOnesSweep) {
+  serve();
+  acquirer_.control({{"mode", "timeout_after"}, {"count", 1}});
+  auto first = std::async(std::launch::async, [this] { return pay("k1"); });
+  wait_for_charges(1);
+  EXPECT_EQ(server_->kill().status, -1);
+  EXPECT_THROW((void)first.get(), std::runtime_error);
+  database_.advance(lease + 1min);
+
+  serve();
+  // Nobody asks.
+  postgres_test::wait_until(database_, "SELECT EXISTS (SELECT FROM payment WHERE state = 'AUTHORIZED')");
+  postgres_test::wait_until(database_, "SELECT EXISTS (SELECT FROM seat)");
+  const auto retry = pay("k1");
+  EXPECT_EQ(retry.status, 201) << retry.body;
+  const json told = json::parse(retry.body);
+  EXPECT_EQ(told.at("charge_id"), approval());
+  EXPECT_EQ(retry.get_header_value("Location"), "/payments/" + told.at("payment_id").get<std::string>());
+  EXPECT_EQ(retry.get_header_value("Idempotent-Replayed"), "true");
+}
+
+TEST_F(PaymentsServe, ATimeOutOfOneThatCannotDeduplicateIsAcceptedWithTheKey) {
+  serve({"--no-deduplication", "--deadline-ms", "3000"});
+  acquirer_.control({{"mode", "timeout_after"}, {"count", 1}, {"deduplicate", false}});
+  const auto first = pay("k1");
+  EXPECT_EQ(first.status, 202) << first.body;
+  EXPECT_EQ(json::parse(first.body).at("state"), "unknown");
+  EXPECT_EQ(first.get_header_value("Idempotency-Key"), "\"k1\"");
+  EXPECT_EQ(first.get_header_value("Retry-After"), "1");
+  wait_for_charges(1);
+  database_.advance(lease + 1min);
+  const auto retry = pay("k1");
+  EXPECT_EQ(retry.status, 202);
+  EXPECT_EQ(retry.body, first.body);
+  EXPECT_EQ(retry.get_header_value("Idempotency-Key"), "\"k1\"");
+  EXPECT_EQ(charges(), 1U);
+}
+
+TEST_F(PaymentsServe, ARequestWithoutOneKeyIsRefused) {
+  serve();
+  const std::pair<const char*, const char*> ann{"Authorization", "Bearer demo-ann"};
+  expect_problem(post({ann}, body()), 400, "key-missing");
+  for (const char* second : {"k2", "k1"}) {
+    expect_problem(post({ann, {"Idempotency-Key", "k1"}, {"idempotency-key", second}}, body()), 400,
+                   "key-refused");
+  }
+  expect_problem(pay("k1, k2"), 400, "key-refused");
+  expect_problem(pay(std::string(256, 'k')), 400, "key-refused");
+  EXPECT_EQ(charges(), 0U);
+  EXPECT_EQ(database_.number("SELECT count(*) FROM idem_record"), 0);
+}
+
+TEST_F(PaymentsServe, NobodyIsRefused) {
+  serve();
+  const std::pair<const char*, const char*> key{"Idempotency-Key", "k1"};
+  expect_problem(post({key}, body()), 401, "unauthenticated");
+  for (const char* other : {"Basic demo-ann", "Bearer ann", "Bearer demo-", "Bearer demo-a b", "demo-ann"}) {
+    expect_problem(post({key, {"Authorization", other}}, body()), 401, "unauthenticated");
+  }
+  expect_problem(
+      post({key, {"Authorization", "Bearer demo-ann"}, {"Authorization", "Bearer demo-bob"}}, body()), 401,
+      "unauthenticated");
+  EXPECT_EQ(charges(), 0U);
+  EXPECT_EQ(database_.number("SELECT count(*) FROM idem_record"), 0);
+}
+
+TEST_F(PaymentsServe, ABodyThatIsNoPaymentIsRefused) {
+  serve();
+  for (const std::string& wrong : {std::string{}, std::string{"{}"}, std::string{"[]"}, std::string{"{"},
+                                   body("0"), body("12.5"), body("1,\"amount_cents\":2")}) {
+    expect_problem(pay("k1", wrong), 400, "request-refused");
+  }
+  expect_problem(
+      answer(client().Post("/payments", {{"Authorization", "Bearer demo-ann"}, {"Idempotency-Key", "k1"}},
+                           body(), "text/plain")),
+      400, "request-refused");
+  EXPECT_EQ(charges(), 0U);
+  EXPECT_EQ(pay("k1").status, 201) << "the key is still free";
+}
+
+TEST_F(PaymentsServe, ABareAndAQuotedKeyAreOne) {
+  serve();
+  const auto first = pay("k1");
+  EXPECT_EQ(first.status, 201);
+  expect_replay(pay("\"k1\""), first);
+  EXPECT_EQ(charges(), 1U);
+}
+
+TEST_F(PaymentsServe, APaymentIsShownToItsPrincipalAlone) {
+  serve();
+  const auto made = pay("k1");
+  const std::string path = made.get_header_value("Location");
+  const auto shown = get(path, "ann");
+  EXPECT_EQ(shown.status, 200);
+  EXPECT_EQ(json::parse(shown.body), json::parse(made.body));
+  EXPECT_EQ(get(path, "bob").status, 404);
+  EXPECT_EQ(get("/payments/01890000-0000-7000-8000-000000000000", "ann").status, 404);
+  EXPECT_EQ(get("/payments/x'", "ann").status, 404);
+  EXPECT_EQ(get(path, "bob").body, get("/payments/x", "ann").body);
+  expect_problem(answer(client().Get(path)), 401, "unauthenticated");
+  // The same key of another is another payment.
+  EXPECT_EQ(post({{"Authorization", "Bearer demo-bob"}, {"Idempotency-Key", "k1"}}, body()).status, 201);
+  EXPECT_EQ(charges(), 2U);
+}
+
+TEST_F(PaymentsServe, ABodyThatIsTooLongIsRefusedAndTheConnectionGoesOn) {
+  serve();
+  const std::string longest = body() + std::string(65536 - body().size(), ' ');
+  EXPECT_EQ(pay("k1", longest + ' ').status, 413);
+  EXPECT_EQ(pay("k1", std::string(1'000'000, ' ')).status, 413);
+  EXPECT_EQ(charges(), 0U);
+  const std::string head =
+      "POST /payments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer demo-ann\r\n"
+      "Content-Type: application/json\r\nIdempotency-Key: k1\r\n";
+  const Connection chunked{server_url_};
+  ASSERT_TRUE(
+      chunked.send(head + "Transfer-Encoding: chunked\r\n\r\n10001\r\n" + longest + " \r\n0\r\n\r\n"));
+  // An answer, which ends as such a request would.
+  const std::string refused = chunked.receive_request();
+  EXPECT_EQ(refused.find("HTTP/1.1 413"), 0U) << refused;
+  ASSERT_TRUE(chunked.send("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
+  const std::string told = chunked.receive_all();
+  EXPECT_EQ(told.find("HTTP/1.1 200"), 0U) << told;
+  EXPECT_EQ(charges(), 0U);
+  EXPECT_EQ(pay("k1", longest).status, 201);
+}
+
+TEST_F(PaymentsServe, WhatAHandlerThrowsIsAFailureWithoutContent) {
+  serve();
+  database_.execute(R"(
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE 'tok_secret'; END$$;
+    CREATE TRIGGER refuse BEFORE INSERT ON payment FOR EACH ROW EXECUTE FUNCTION refuse())");
+  const auto failed = pay("k1");
+  EXPECT_EQ(failed.status, 500);
+  EXPECT_EQ(failed.get_header_value("Content-Type"), "application/problem+json");
+  EXPECT_EQ(failed.body, R"({"type":"about:blank","status":500})");
+  EXPECT_EQ(charges(), 0U);
+  database_.execute("DROP TRIGGER refuse ON payment");
+  EXPECT_EQ(pay("k1").status, 201);
+  server_->signal(SIGTERM);
+  EXPECT_EQ(server_->wait_at_most(60s).err, "payments: a request failed: ERROR:  tok_secret\n");
+}
+
+TEST_F(PaymentsServe, ConnectionsThatDiedAreReplaced) {
+  serve();
+  EXPECT_EQ(pay("k1").status, 201);
+  database_.execute("CREATE TABLE ended AS SELECT pid, pg_terminate_backend(pid)" + its_sessions());
+  EXPECT_GT(database_.number("SELECT count(*) FROM ended"), 0);
+  postgres_test::wait_until(
+      database_, "SELECT NOT EXISTS (SELECT" + its_sessions() + " AND pid IN (SELECT pid FROM ended))");
+  EXPECT_EQ(pay("k2").status, 201);
+}
+
+TEST_F(PaymentsServe, SignalsEndItWith0) {
+  for (const int signal : {SIGTERM, SIGINT}) {
+    serve();
+    EXPECT_EQ(answer(client().Get("/healthz")).status, 200);
+    EXPECT_EQ(answer(client().Get("/nowhere")).status, 404);
+    server_->signal(signal);
+    const Finished ended = server_->wait_at_most(60s);
+    EXPECT_EQ(ended.status, 0);
+    EXPECT_EQ(ended.err, "");
+  }
+}
+
+TEST_F(PaymentsServe, APortIsOneServersAlone) {
+  serve();
+  const Finished second = run_program({PAYMENTS, "serve", "--listen", server_url_.substr(7), "--database-url",
+                                       url(), "--acquirer", acquirer_.url()});
+  EXPECT_EQ(second.status, 1);
+  EXPECT_EQ(second.out, "");
+  EXPECT_EQ(second.err, "payments: cannot listen on 127.0.0.1\n");
+}
+
+TEST_F(PaymentsServe, BadUsageExitsWith2) {
+  const std::vector<std::vector<std::string>> bad{
+      {"--listen", "127.0.0.1:0"},
+      {"--listen", "127.0.0.1:0", "--database-url", url()},
+      {"--listen", "127.0.0.1", "--database-url", url(), "--acquirer", acquirer_.url()},
+      {"--listen", "127.0.0.1:0", "--database-url", url(), "--acquirer", acquirer_.url(), "--status-mismatch",
+       "404"},
+      {"--listen", "127.0.0.1:0", "--database-url", url(), "--acquirer", acquirer_.url(), "--status-mismatch",
+       "x"}};
+  for (auto words : bad) {
+    words.insert(words.begin(), {PAYMENTS, "serve"});
+    const Finished finished = run_program(words);
+    EXPECT_EQ(finished.status, 2);
+    EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 1) << finished.err;
+  }
+}
+
+}  // namespace
+}  // namespace idem::examples_test
