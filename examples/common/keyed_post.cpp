@@ -148,6 +148,7 @@ std::optional<Received> exchange(const std::string& whom, httplib::Client& clien
   const httplib::Result result = client.send(asked);
   if (result) {
     received.status = result->status;
+    received.headers.assign(result->headers.begin(), result->headers.end());
     return received;
   }
   if (result.error() == httplib::Error::Connection || result.error() == httplib::Error::ConnectionTimeout) {
@@ -159,7 +160,16 @@ std::optional<Received> exchange(const std::string& whom, httplib::Client& clien
 
 }  // namespace
 
-KeyedPost::KeyedPost(std::string whom, std::string_view url) : whom_{std::move(whom)} {
+std::string_view Received::header(std::string_view name) const {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  for (const auto& [given, value] : headers) {
+    if (std::ranges::equal(given, name, {}, lower, lower)) return value;
+  }
+  return {};
+}
+
+KeyedPost::KeyedPost(std::string whom, std::string_view url, Headers headers)
+    : whom_{std::move(whom)}, headers_{std::move(headers)} {
   const Address address = parse(whom_, url);
   host_ = address.host;
   port_ = address.port;
@@ -177,6 +187,7 @@ Received KeyedPost::send(const std::string& path, const std::string& idempotency
   request.path = path;
   request.headers = {
       {"Host", authority_}, {"Content-Type", "application/json"}, {"Idempotency-Key", idempotency_key}};
+  request.headers.insert(headers_.begin(), headers_.end());
   request.body = body;
   try {
     const WithoutSigpipe quiet;

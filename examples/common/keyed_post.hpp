@@ -4,23 +4,30 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "not_known.hpp"
 
 namespace examples {
 
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
 struct Received {
   int status = 0;
   std::string body;
+  Headers headers{};
+
+  /// The first one of that name, in letters of any case; empty where there is none.
+  [[nodiscard]] std::string_view header(std::string_view name) const;
 };
 
 /// Sends each command once, on a connection of its own. Safe to share between threads.
 class KeyedPost {
  public:
-  /// `http://HOST:PORT`; messages call the other side `whom`. The host is looked up here and not again, as a look-up keeps
+  /// `http://HOST:PORT`; messages call the other side `whom`. `headers` go with each command. The host is looked up here and not again, as a look-up keeps
   /// to no deadline. Throws std::invalid_argument for another URL, std::runtime_error for a host that is not found.
-  KeyedPost(std::string whom, std::string_view url);
+  KeyedPost(std::string whom, std::string_view url, Headers headers = {});
 
   /// The answer, whatever it says. Returns or throws within the deadline, which holds for connecting, sending and reading
   /// together. Throws NotKnown; for a key that is not 1 to 255 visible ASCII characters without a percent sign, which
@@ -30,6 +37,7 @@ class KeyedPost {
 
  private:
   std::string whom_;
+  Headers headers_;
   std::string host_;
   int port_ = 0;
   std::string authority_;               // The Host header.

@@ -11,7 +11,9 @@ namespace {
 constexpr const char* usage =
     "usage: payments run --database-url URL --requests FILE.jsonl [--acquirer URL [CALL]] | "
     "payments sweep --database-url URL --acquirer URL [CALL] | payments repair --database-url URL | "
-    "payments serve --listen HOST:PORT --database-url URL --acquirer URL [--status-mismatch N] [CALL], "
+    "payments serve --listen HOST:PORT --database-url URL --acquirer URL [--status-mismatch N] [CALL] | "
+    "payments client --url URL --principal NAME --intent FILE [--amount-cents N --currency C --offering O "
+    "--token T], "
     "where CALL is --lease-ms N --deadline-ms N --no-deduplication";
 
 }  // namespace

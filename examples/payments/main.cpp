@@ -2,12 +2,14 @@
 // payments sweep --database-url URL --acquirer URL [CALL]
 // payments repair --database-url URL
 // payments serve --listen HOST:PORT --database-url URL --acquirer URL [--status-mismatch N] [CALL]
+// payments client --url URL --principal NAME --intent FILE [--amount-cents N --currency C --offering O --token T]
 //
 // CALL: --lease-ms N, --deadline-ms N, --no-deduplication
 //
 // Exit status: 0 when every line was answered (invalid ones too), or every charge was swept, or every repair applied, or a server
-// was told to end; 1 when the database or the output failed, a charge could not be swept or repaired, or a server cannot listen; 2
-// with one line on stderr for bad usage or a file that cannot be read.
+// was told to end, or the client's payment is decided; 1 when the database or the output failed, a charge could not be swept or
+// repaired, a server cannot listen, or the client does not know yet; 2 with one line on stderr for bad usage or a file that cannot be
+// read; 3 when the client's payment was refused.
 #include <cstddef>
 #include <exception>
 #include <fstream>
@@ -17,10 +19,12 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "acquirer_at.hpp"
 #include "charge_operation.hpp"
+#include "client.hpp"
 #include "command_line.hpp"
 #include "first_line.hpp"
 #include "idem/error.hpp"
@@ -105,6 +109,25 @@ int serve(CommandLine& line) {
   return 0;
 }
 
+// All of it or nothing.
+std::optional<payments::PaymentBody> payment(CommandLine& line) {
+  const auto amount = line.take("--amount-cents");
+  if (!amount) return std::nullopt;
+  const auto number = payments::positive_number(*amount);
+  if (!number) throw BadUsage{};
+  payments::Order order{*number, line.need("--currency"), line.need("--offering")};
+  return payments::PaymentBody{std::move(order), line.need("--token")};
+}
+
+int client(CommandLine& line) {
+  payments::ClientOptions options{.url = line.need("--url"),
+                                  .principal = line.need("--principal"),
+                                  .intent = line.need("--intent"),
+                                  .payment = payment(line)};
+  line.end();
+  return as_usage([&] { return payments::client(options, std::cout, std::cerr); });
+}
+
 int carry_out(const std::vector<std::string>& words) {
   if (words.size() < 2) throw BadUsage{};
   const std::string& verb = words[1];
@@ -113,6 +136,7 @@ int carry_out(const std::vector<std::string>& words) {
   if (verb == "sweep") return sweep(line);
   if (verb == "repair") return repair(line);
   if (verb == "serve") return serve(line);
+  if (verb == "client") return client(line);
   throw BadUsage{};
 }
 

@@ -1,16 +1,29 @@
-// In the place of serve.cpp in a build without cpp-httplib.
+// In the place of serve.cpp and client.cpp in a build without cpp-httplib.
 #include <stdexcept>
 
+#include "client.hpp"
 #include "serve.hpp"
 
 namespace payments {
+namespace {
 
-void validate(const ServeOptions& /*options*/) {
-  throw std::invalid_argument{"this program was built without cpp-httplib, so it cannot serve"};
+[[noreturn]] void refuse() {
+  throw std::invalid_argument{
+      "this program was built without cpp-httplib, so it has neither serve nor client"};
 }
 
-void serve(const ServeOptions& options) {
-  validate(options);
+}  // namespace
+
+void validate(const ServeOptions& /*options*/) {
+  refuse();
+}
+
+void serve(const ServeOptions& /*options*/) {
+  refuse();
+}
+
+int client(const ClientOptions& /*options*/, std::ostream& /*answers*/, std::ostream& /*errors*/) {
+  refuse();
 }
 
 }  // namespace payments
