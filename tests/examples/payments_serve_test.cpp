@@ -6,6 +6,7 @@
 #include <csignal>
 #include <future>
 #include <nlohmann/json.hpp>
+#include <pqxx/pqxx>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -120,6 +121,9 @@ TEST_F(PaymentsServe, ADuplicateInFlightIsToldToComeBack) {
   expect_problem(duplicate, 409, "in-progress");
   EXPECT_EQ(duplicate.get_header_value("Retry-After"), "1");
   EXPECT_EQ(charges(), 1U);
+  const auto connection = database_.connect();
+  const auto id = pqxx::work{*connection}.exec("SELECT payment_id FROM payment")[0][0].as<std::string>();
+  EXPECT_EQ(json::parse(get("/payments/" + id, "ann").body).at("state"), "pending");
   // None is held meanwhile.
   EXPECT_EQ(database_.number("SELECT count(*)" + its_sessions() + " AND state LIKE 'idle in transaction%'"),
             0);
