@@ -14,6 +14,7 @@ class HttpListener {
   explicit HttpListener(httplib::Server& server);
   HttpListener(const HttpListener&) = delete;
   HttpListener& operator=(const HttpListener&) = delete;
+  ~HttpListener() = default;
 
   /// Listens; connections are taken from here on, and wait until listen_after_bind() answers them. Returns the port. Throws
   /// std::runtime_error.

@@ -25,8 +25,9 @@ struct Received {
 /// Sends each command once, on a connection of its own. Safe to share between threads.
 class KeyedPost {
  public:
-  /// `http://HOST:PORT`; messages call the other side `whom`. `headers` go with each command. The host is looked up here and not again, as a look-up keeps
-  /// to no deadline. Throws std::invalid_argument for another URL, std::runtime_error for a host that is not found.
+  /// `http://HOST:PORT`; messages call the other side `whom`. `headers` go with each command. The host is looked up here and
+  /// not again, as a look-up keeps to no deadline. Throws std::invalid_argument for another URL, std::runtime_error for a host
+  /// that is not found.
   KeyedPost(std::string whom, std::string_view url, Headers headers = {});
 
   /// The answer, whatever it says. Returns or throws within the deadline, which holds for connecting, sending and reading

@@ -18,6 +18,7 @@ class ConnectionPool {
   ConnectionPool(std::string database_url, std::size_t most);
   ConnectionPool(const ConnectionPool&) = delete;
   ConnectionPool& operator=(const ConnectionPool&) = delete;
+  ~ConnectionPool() = default;
 
   /// One that is not known to be lost; waits where all are taken. Throws pqxx::broken_connection where a new one cannot be
   /// made.
@@ -40,6 +41,7 @@ class PooledWork {
   explicit PooledWork(ConnectionPool& pool);
   PooledWork(const PooledWork&) = delete;
   PooledWork& operator=(const PooledWork&) = delete;
+  ~PooledWork() = default;
 
   [[nodiscard]] pqxx::work& transaction() { return *work_; }
   void commit() { work_->commit(); }

@@ -6,10 +6,13 @@
 //
 // CALL: --lease-ms N, --deadline-ms N, --no-deduplication
 //
-// Exit status: 0 when every line was answered (invalid ones too), or every charge was swept, or every repair applied, or a server
-// was told to end, or the client's payment is decided; 1 when the database or the output failed, a charge could not be swept or
-// repaired, a server cannot listen, or the client does not know yet; 2 with one line on stderr for bad usage or a file that cannot be
-// read; 3 when the client's payment was refused.
+// Exit status:
+// 0  every line was answered (invalid ones too), every charge swept, every repair applied; a server was told to end; the client's
+//    payment is decided
+// 1  the database or the output failed, a charge could not be swept or repaired, a server cannot listen, or the client does not
+//    know yet
+// 2  bad usage, or a file that cannot be read: one line on stderr
+// 3  the client's payment was refused
 #include <cstddef>
 #include <exception>
 #include <fstream>
@@ -71,17 +74,17 @@ int run(CommandLine& line) {
   if (const auto acquirer = line.take("--acquirer")) through = charging(line, *acquirer);
   line.end();
 
-  const BadUsage unreadable{"cannot read " + path};
+  const auto unreadable = [&path] { return BadUsage{"cannot read " + path}; };
   std::ifstream requests{path, std::ios::binary};
   // A folder opens, and fails at the first byte.
   requests.peek();
-  if (!requests.is_open() || requests.bad()) throw unreadable;
+  if (!requests.is_open() || requests.bad()) throw unreadable();
   requests.clear();
   try {
     payments::run(database_url, requests, std::cout, through ? &*through : nullptr);
     return 0;
   } catch (const std::ios_base::failure&) {
-    throw unreadable;
+    throw unreadable();
   }
 }
 

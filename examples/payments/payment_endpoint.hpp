@@ -23,6 +23,7 @@ class PaymentEndpoint {
       : begin_{&pool}, charging_{charging}, boundary_{boundary} {}
   PaymentEndpoint(const PaymentEndpoint&) = delete;
   PaymentEndpoint& operator=(const PaymentEndpoint&) = delete;
+  ~PaymentEndpoint() = default;
 
   /// `POST /payments`, from a principal, empty for nobody. Each line of Idempotency-Key as it came. Throws what the database
   /// throws.

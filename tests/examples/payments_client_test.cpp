@@ -25,13 +25,26 @@ using namespace std::chrono_literals;
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-class PaymentsClient : public PaymentsServer {
- protected:
-  ~PaymentsClient() override {
+// Gone with the object.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() { fs::create_directory(path_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
     std::error_code ignored;
-    fs::remove_all(folder_, ignored);
+    fs::remove_all(path_, ignored);
   }
 
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  const TemporaryFile name_{""};
+  const std::string path_ = name_.path() + "-folder";
+};
+
+class PaymentsClient : public PaymentsServer {
+ protected:
   [[nodiscard]] std::vector<std::string> words(const std::string& service, bool with_payment = true,
                                                const std::string& amount = "1290") const {
     std::vector<std::string> words{PAYMENTS,      "client", "--url",    service,
@@ -73,13 +86,8 @@ class PaymentsClient : public PaymentsServer {
     return "HTTP/1.1 " + status + "\r\n" + header + "\r\nContent-Length: 0\r\n\r\n";
   }
 
- private:
-  const TemporaryFile name_{""};
-  const std::string folder_ = name_.path() + "-folder";
-  const bool made_ = fs::create_directory(folder_);
-
- protected:
-  const std::string intent_ = folder_ + "/intent";
+  const TemporaryFolder folder_;
+  const std::string intent_ = folder_.path() + "/intent";
 };
 
 TEST_F(PaymentsClient, APaymentIsDecidedAndItsIntentForgotten) {
@@ -94,7 +102,7 @@ TEST_F(PaymentsClient, APaymentIsDecidedAndItsIntentForgotten) {
     EXPECT_EQ(line.at("replayed"), false);
     EXPECT_EQ(line.at("tries"), 1);
     EXPECT_EQ(json::parse(line.at("body").get<std::string>()).at("amount_cents"), std::stoi(amount));
-    EXPECT_TRUE(fs::is_empty(fs::path{intent_}.parent_path()));
+    EXPECT_TRUE(fs::is_empty(folder_.path()));
     const auto same = pay(line.at("key"), body(amount));
     EXPECT_EQ(same.body, line.at("body"));
     EXPECT_EQ(same.get_header_value("Idempotent-Replayed"), "true");
