@@ -102,7 +102,7 @@ struct CallOptions {
   /// Of each of its transactions.
   RetryOptions retry{};
   /// How often the transaction that stores a known answer is tried, with the pauses of `retry`; at least 1. Default 40, some
-  /// ten seconds: a server that restarts must not cost the answer.
+  /// eight seconds: a server that restarts must not cost the answer.
   int settle_tries = 40;
   /// Told of each call of this process whose result is not known, after that was recorded or could not be; for logs and
   /// metrics. Must not throw.

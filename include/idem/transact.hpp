@@ -26,7 +26,8 @@ struct TransactOptions {
 /// - Replay, InProgress, Mismatch, Unknown: as execute() says.
 ///
 /// A serialization failure, a deadlock or a connection lost before the COMMIT rolls back and runs the whole again, the handler
-/// included, within the bounds of `options`, and a `begin` that throws is called again; then the last exception is passed on. A lost COMMIT is settled by reserving again under the same attempt,
+/// included, within the bounds of `options`, and a `begin` that throws is called again; then the last exception is
+/// passed on. A lost COMMIT is settled by reserving again under the same attempt,
 /// waiting for the old transaction to end: the answer is then a Replay, or the handler runs again because the old
 /// transaction is certainly gone; never by looking whether the row is there. Where even that fails within the bounds,
 /// is refused, or `pause` throws: CommitUnknown with that failure nested in it (call again later, with the same key).

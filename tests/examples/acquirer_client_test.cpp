@@ -82,7 +82,8 @@ TEST(AcquirerClient, WhatIsNoDecisionIsUnknownAndTheSameKeyFindsOut) {
   acquirer.control({{"mode", "drop_answer"}, {"count", 1}});
   EXPECT_EQ(unknown(client), "the connection to the acquirer was lost");
   const auto approved = client.charge("a", order(), ample);
-  EXPECT_EQ(std::get<Approved>(approved).charge_id, acquirer.ledger().at(0).at("charge_id"));
+  EXPECT_EQ(std::get<Approved>(approved).charge_id,
+            acquirer.ledger().at(0).at("charge_id").get<std::string>());
   EXPECT_EQ(acquirer.ledger().size(), 1);
   // The same key for another charge.
   EXPECT_THROW((void)client.charge("a", order(1291), ample), AcquirerUnknown);

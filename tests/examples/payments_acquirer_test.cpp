@@ -96,9 +96,9 @@ class PaymentsAcquirer : public PaymentsProgram {
     ASSERT_EQ(ledger.size(), 1);
     EXPECT_EQ(ledger[0].at("outcome"), "approved");
     expect_payment("AUTHORIZED");
-    EXPECT_EQ(text("SELECT charge_id FROM payment"), ledger[0].at("charge_id"));
-    EXPECT_EQ(text("SELECT downstream_key FROM payment"), ledger[0].at("key"));
-    EXPECT_EQ(text("SELECT payment_id FROM payment"), ledger[0].at("reference"));
+    EXPECT_EQ(text("SELECT charge_id FROM payment"), ledger[0].at("charge_id").get<std::string>());
+    EXPECT_EQ(text("SELECT downstream_key FROM payment"), ledger[0].at("key").get<std::string>());
+    EXPECT_EQ(text("SELECT payment_id FROM payment"), ledger[0].at("reference").get<std::string>());
     EXPECT_EQ(text("SELECT string_agg(event_type, ',') FROM idem_outbox"), "PaymentAuthorized");
     const json event = json::parse(text("SELECT convert_from(payload, 'UTF8') FROM idem_outbox"));
     EXPECT_EQ(event, (json{{"payment_id", ledger[0].at("reference")},

@@ -55,7 +55,8 @@ Cuts cut_at_every_message(Harness& harness, const Open& open, Then then,
   const auto one = [&](const Cut& cut) {  // False where it did not come.
     const std::string key = std::string{cut.moment == Moment::before ? "before" : "after"} + " message " +
                             std::to_string(cut.message) +
-                            (cut.direction == Direction::to_server ? " to the server" : " to the client");
+                            (cut.direction == Direction::to_server ? " to the server" : " to the client") +
+                            " in " + harness.database().schema();
     database.proxy().plan(cut);
     Client client = open(database.url(), key);
     const auto ask = [&]() -> Told {

@@ -41,7 +41,8 @@ template <class Harness, class Worker, class Ask>
 Judged kill_at_every_point(Harness& harness, const Worker& worker, const Ask& ask, Second second, Then then) {
   Judged kills;
   for (int point = 1;; ++point) {
-    const std::string key = "killed at " + std::to_string(point);
+    // No other test's: where the schema is the search path's, the gate is everybody's.
+    const std::string key = "killed at " + std::to_string(point) + " in " + harness.database().schema();
     std::vector<Told> told;
     const bool was_killed = killed(worker(key, point), told);
     if (was_killed && second != Second::none) {

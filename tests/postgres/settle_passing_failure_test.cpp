@@ -41,5 +41,24 @@ TEST(FinishPassingFailure, AKnownAnswerIsNotMadeUnknownByAFailureThatPasses) {
   }
 }
 
+TEST(FinishPassingFailure, TheLastTransactionHasItsOwnBoundOfTries) {
+  const TestDatabase database{};
+  CallOptions options;
+  options.retry.max_tries = 1;
+  options.retry.pause = [](std::chrono::milliseconds) {};
+  const auto pay = [&](const std::string& key) {
+    Charge charge{"55P03"};
+    const Request request{{"p", "op", key}, Fingerprinter{}({.operation = "op", .body = "{}"})};
+    return external_call(
+        database.backend(), [&] { return TestUnit{database}; }, request, charge, options);
+  };
+  options.settle_tries = 2;
+  EXPECT_TRUE(std::holds_alternative<Executed>(pay("two")));
+  options.settle_tries = 1;
+  EXPECT_ANY_THROW((void)pay("one"));
+  options.settle_tries = 0;
+  EXPECT_THROW((void)pay("none"), InvalidArgument);
+}
+
 }  // namespace
 }  // namespace idem::postgres_test

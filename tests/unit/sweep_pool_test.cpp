@@ -39,15 +39,19 @@ TEST(SweepRun, GoesOnWhereThePoolHadNoConnectionForOnce) {
   };
   std::stop_source stop;
   int passes = 0;
-  Sweep sweep{
-      database, begin, [](auto&, const LapsedRecord&) { return std::optional<Charge>{}; },
-      SweepOptions{
-          .operation = "op", .interval = std::chrono::milliseconds{1}, .on_pass = [&](const SweepPass&) {
-            ++passes;
-            stop.request_stop();
-          }}};
+  int failed = 0;
+  Sweep sweep{database, begin, [](auto&, const LapsedRecord&) { return std::optional<Charge>{}; },
+              SweepOptions{.operation = "op",
+                           .interval = std::chrono::milliseconds{1},
+                           .on_pass =
+                               [&](const SweepPass&) {
+                                 ++passes;
+                                 stop.request_stop();
+                               },
+                           .on_failed_pass = [&](const std::exception_ptr&) { ++failed; }}};
   EXPECT_NO_THROW(sweep.run(stop.get_token()));
   EXPECT_EQ(passes, 1);
+  EXPECT_EQ(failed, 1);
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ namespace idem::inline v0::detail {
 // Calls `run(tx, store, acquired)` where the key was acquired and `answer(tx, store, reservation)` where it was not, each
 // in the transaction that reserved, and returns what they returned once that has committed. Runs the whole again after a
 // serialization failure or deadlock, a lost connection and a begin() that failed; after a lost COMMIT under the same
-// attempt, waiting for the old transaction to end. Where that cannot be settled: CommitUnknown, with the last failure nested in it. `begun()` is called before each try.
+// attempt, waiting for the old transaction to end. Where that cannot be settled: CommitUnknown, with the last failure nested
+// in it. `begun()` is called before each try.
 template <class Result, class Backend, class Begin, class Begun, class Run, class Answer>
 Result reserve_and_commit(const Backend& backend, Begin& begin, const Request& request,
                           ReserveOptions reserve, const RetryOptions& retry, const Begun& begun,

@@ -44,6 +44,7 @@ class Answer {
  public:
   Answer(const Answer&) = delete;
   Answer& operator=(const Answer&) = delete;
+  ~Answer() = default;
 
   /// What a handler returns for `response`: completed() below 400, failed() from there on, with those headers that the
   /// policy stores. The first caller is sent all of it.

@@ -48,7 +48,8 @@ struct RepairFilter {
 
 /// Locks one repair that is not done until the transaction ends. False where it is done, not there, or locked by another
 /// transaction; or where it says that nothing was charged, and another in the queue has a charge of the same record: that one
-/// is to be applied first, as money that was taken is never answered by a decline. Throws InvalidArgument for a key that is no UUID; otherwise as list_repairs().
+/// is to be applied first, as money that was taken is never answered by a decline. Throws InvalidArgument for a key
+/// that is no UUID; otherwise as list_repairs().
 [[nodiscard]] bool lock_repair(pqxx::dbtransaction& tx, const Names& names, const std::string& repair_key);
 
 /// Marks a repair as done, and how (1 to 1,000 bytes, never a card number or a token), in the transaction that did it.
