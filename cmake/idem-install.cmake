@@ -1,10 +1,13 @@
-# The installed package: find_package(idem 0.1 COMPONENTS core http postgres), and idem-core.pc, idem-http.pc, idem-postgres.pc.
+# The installed package: find_package(idem 0.1 COMPONENTS core http postgres zlib), and idem-core.pc and its like.
 include(CMakePackageConfigHelpers)
 
 set(idem_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/idem)
 set(idem_components core http)
 if(IDEM_POSTGRES)
   list(APPEND idem_components postgres)
+endif()
+if(IDEM_ZLIB)
+  list(APPEND idem_components zlib)
 endif()
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
