@@ -189,7 +189,7 @@ class Client {
   }
 
  private:
-  std::optional<Received> send(const Intended& intended) const {
+  [[nodiscard]] std::optional<Received> send(const Intended& intended) const {
     try {
       const examples::KeyedPost post{
           "the service", shared_.url, {{"Authorization", "Bearer demo-" + intended.principal}}};
