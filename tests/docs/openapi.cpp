@@ -108,8 +108,9 @@ class Document {
         if (operation == nullptr) continue;
         std::string name;
         for (const char c : method) name += static_cast<char>(c - 'a' + 'A');
+        name += ' ' + path;
         for (const auto& [status, response] : operation->at("responses").members) {
-          answers[name + ' ' + path][std::stoi(status)] = answer(resolved(response));
+          answers[name][std::stoi(status)] = answer(resolved(response));
         }
       }
     }
