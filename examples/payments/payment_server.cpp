@@ -16,7 +16,7 @@
 namespace payments {
 namespace {
 
-// Each request that waits for the acquirer has one, and each connection that is kept open.
+// Each request that waits for the acquirer has one, and each connection on which none has come yet.
 constexpr std::size_t threads = 64;
 
 constexpr std::size_t longest_body = 65536;
@@ -35,7 +35,8 @@ void send(httplib::Response& out, const idem::Response& response) {
 }
 
 // Empty where it is too long, or did not come whole: then the library has set the status. What is too long is read all the
-// same, as the connection's next request comes after it, but not kept. The library's own limit counts no chunks.
+// same, or the client, which is still sending, would see a lost connection and no answer; but it is not kept. The library's
+// own limit counts no chunks.
 std::optional<std::string> body_of(const httplib::Request& request, httplib::Response& response,
                                    const httplib::ContentReader& read) {
   std::string body;
@@ -67,11 +68,32 @@ std::vector<std::string_view> key_lines(const httplib::Request& request) {
   return lines;
 }
 
+// What a path can be asked for, as the header Allow has it; empty for one that is not there.
+std::string_view methods_of(std::string_view path) {
+  if (path == "/payments") return "POST";
+  if (path == "/healthz" || path.starts_with("/payments/")) return "GET, HEAD";
+  return {};
+}
+
+// What the library refuses by itself: an unknown path, a method that it does not have, a body that does not come whole.
+void refuse(const httplib::Request& request, httplib::Response& response) {
+  const std::string_view methods = methods_of(request.path);
+  const bool allowed = methods.find(request.method) != std::string_view::npos;
+  if (!methods.empty() && !allowed) {
+    send(response, status_problem(405));
+    response.set_header("Allow", std::string{methods});
+  } else {
+    send(response, status_problem(response.status));
+  }
+}
+
 }  // namespace
 
 PaymentServer::PaymentServer(const PaymentEndpoint& endpoint) {
   // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): the library owns what this makes
   server_.new_task_queue = [] { return new httplib::ThreadPool{threads}; };
+  // One request for each connection: the library leaves a GET's body unread, and would take it for the next request.
+  server_.set_keep_alive_max_count(1);
   // How long a connection on which nothing comes may hold up the end.
   server_.set_keep_alive_timeout(1);
 
@@ -93,10 +115,9 @@ PaymentServer::PaymentServer(const PaymentEndpoint& endpoint) {
         log("a request failed: " + first_line(thrown));
         send(response, status_problem(500));
       });
-  // For what the library refuses by itself: an unknown path, a body that does not come whole.
   server_.set_error_handler(
-      httplib::Server::Handler{[](const httplib::Request&, httplib::Response& response) {
-        if (!response.has_header("Content-Type")) send(response, status_problem(response.status));
+      httplib::Server::Handler{[](const httplib::Request& request, httplib::Response& response) {
+        if (!response.has_header("Content-Type")) refuse(request, response);
       }});
 }
 

@@ -68,6 +68,8 @@ class PaymentService {
                      std::function<void(const idem::LapsedRecord&, const std::exception_ptr&)> on_error,
                      std::function<void(const std::exception_ptr&)> on_failed_pass) const {
     idem::SweepOptions options;
+    // Its client may be waiting for it.
+    options.interval = std::chrono::seconds{1};
     options.on_error = std::move(on_error);
     options.on_failed_pass = std::move(on_failed_pass);
     sweeping(begin, charging, std::move(options)).run(stop);

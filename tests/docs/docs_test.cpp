@@ -8,6 +8,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace idem {
@@ -60,6 +61,34 @@ TEST(Docs, TheReadmesCodeIsTheExample) {
     from = readme.find("```cpp\n", from) + 1;
   }
   EXPECT_EQ(readme.find("```cpp\n", from), std::string::npos);
+}
+
+// What stands between the n-th and the next ruler, for n = 0, 2, 4, …
+std::string ruled(const std::string& example, const std::string& ruler) {
+  std::string code;
+  std::size_t from = 0;
+  while ((from = example.find(ruler, from)) != std::string::npos) {
+    const std::size_t first = from + ruler.size();
+    const std::size_t last = example.find(ruler, first);
+    if (last == std::string::npos) throw std::runtime_error{"there is no second \"" + ruler + '"'};
+    code += example.substr(first, last - first);
+    from = last + ruler.size();
+  }
+  return code;
+}
+
+TEST(Docs, TheCodeForPoolsAndEventLoopsIsTheExample) {
+  const std::string example = read(root / "examples/event_loop.cpp");
+  for (const auto& [page, ruler] :
+       {std::pair{"docs/http.md",
+                  "// ---- docs/http.md: event loop ----------------------------------------------------\n"},
+        std::pair{
+            "docs/external-calls.md",
+            "// ---- docs/external-calls.md: pool ------------------------------------------------\n"}}) {
+    const std::string code = ruled(example, ruler);
+    EXPECT_GT(code.size(), 100U);
+    EXPECT_NE(read(root / page).find("```cpp\n" + code + "```"), std::string::npos) << page;
+  }
 }
 
 // The names of a suite's tests, as sources declare them: TEST(Suite, Name), also over two lines.

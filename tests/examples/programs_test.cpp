@@ -38,6 +38,13 @@ TEST_F(Programs, TheReadmesCodeWithdrawsAndDepositsOncePerKey) {
             "left: 307\n");
 }
 
+TEST_F(Programs, TheEventLoopAnswersOnItsOwnThreadAndDepositsOncePerKey) {
+  const Finished loop = run_program({EVENT_LOOP, url()});
+  EXPECT_EQ(loop.status, 0);
+  EXPECT_EQ(loop.err, "");
+  EXPECT_EQ(loop.out, "20 answers, 20 replays, 0 of them not on the loop's thread; 20 deposits\n");
+}
+
 TEST_F(Programs, TheDemoFindsEveryNumberRightOnAnEmptyDatabaseAndWrongOnAUsedOne) {
   const Finished demo =
       run_program({PAYMENTS_DEMO, "--database-url", url(), "--requests", PAYMENTS_REQUESTS});
