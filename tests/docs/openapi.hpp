@@ -17,8 +17,7 @@ struct DocumentedAnswer {
 /// `POST /payments` and the like, and each of its statuses.
 using DocumentedAnswers = std::map<std::string, std::map<int, DocumentedAnswer>>;
 
-/// Reads block YAML, as far as the example's document needs that. Throws std::runtime_error for a `$ref` to what is not there,
-/// and for an answer with other than one content type.
+/// Throws std::runtime_error for what is no YAML, a `$ref` to what is not there, and an answer with other than one content type.
 [[nodiscard]] DocumentedAnswers documented_answers(const std::string& yaml);
 
 }  // namespace idem::docs_test
