@@ -1,10 +1,9 @@
 #include "idem/http/client.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <random>
-#include <system_error>
 #include <utility>
 
 #include "http/header_name.hpp"
@@ -31,14 +30,16 @@ std::optional<Problem> problem_in(const ReplyView& reply) {
   return problem_of_type(type->get_ref<const std::string&>());
 }
 
-// Delay-seconds. A date is for clients with a clock like the server's: it is taken for none.
+// Delay-seconds: digits only, however many. A date is for clients with a clock like the server's: it is taken for none.
 std::optional<milliseconds> delay_in(std::string_view retry_after) {
   constexpr std::int64_t most_seconds = std::int64_t{1} << 32;
+  if (retry_after.empty()) return std::nullopt;
   std::int64_t seconds = 0;
-  const char* const end = retry_after.data() + retry_after.size();
-  const auto [stopped, failed] = std::from_chars(retry_after.data(), end, seconds);
-  if (failed != std::errc{} || stopped != end || seconds < 0) return std::nullopt;
-  return std::chrono::seconds{std::min(seconds, most_seconds)};
+  for (const char c : retry_after) {
+    if (c < '0' || c > '9') return std::nullopt;
+    seconds = std::min(seconds * 10 + (c - '0'), most_seconds);
+  }
+  return std::chrono::seconds{seconds};
 }
 
 }  // namespace

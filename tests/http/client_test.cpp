@@ -120,6 +120,9 @@ TEST(ClientRule, IsPatientWithinItsBounds) {
   EXPECT_EQ(after({.status = 503, .retry_after = "3601"}), Advice{Stop{Stop::Why::exhausted}});
   EXPECT_EQ(after({.status = 503, .retry_after = "3600"}), Advice{RetryAfter{1h}});
   EXPECT_EQ(after({.status = 503, .retry_after = "99999999999999999"}), Advice{Stop{Stop::Why::exhausted}});
+  // More than 64 bits hold, which is no reason to come back at once.
+  EXPECT_EQ(after({.status = 503, .retry_after = "99999999999999999999"}),
+            Advice{Stop{Stop::Why::exhausted}});
   for (const char* unread : {"", "-1", "1.5", "soon", "Fri, 31 Dec 1999 23:59:59 GMT"}) {
     EXPECT_LE(std::get<RetryAfter>(after({.status = 503, .retry_after = unread})).delay, 500ms) << unread;
   }
