@@ -1,6 +1,7 @@
 #include "idem/http/client.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -19,16 +20,27 @@ using std::chrono::milliseconds;
 
 constexpr std::string_view saved_head = "idem intent 1\n";
 
+// May a boundary send the problem under that status? Others' types may end in the same word.
+bool is_sent_with(Problem problem, int status) {
+  constexpr std::array statuses{202, 400, 401, 409, 422, 423, 425, 503};
+  return problem == Problem::answer_withheld ||
+         std::find(statuses.begin(), statuses.end(), status) != statuses.end();
+}
+
 // Of a problem that the boundary made; empty for every other body.
 std::optional<Problem> problem_in(const ReplyView& reply) {
   constexpr std::string_view media_type = "application/problem+json";
-  const std::string_view given = reply.content_type.substr(0, reply.content_type.find_first_of("; "));
-  if (!detail::same_name(given, media_type)) return std::nullopt;
+  const std::string_view given =
+      detail::without_space(reply.content_type.substr(0, reply.content_type.find(';')));
+  constexpr std::size_t most_bytes = 65536;  // the boundary's have a few hundred
+  if (!detail::same_name(given, media_type) || reply.body.size() > most_bytes) return std::nullopt;
   const auto json = nlohmann::json::parse(reply.body, nullptr, false);
   if (!json.is_object()) return std::nullopt;
   const auto type = json.find("type");
   if (type == json.end() || !type->is_string()) return std::nullopt;
-  return problem_of_type(type->get_ref<const std::string&>());
+  const auto problem = problem_of_type(type->get_ref<const std::string&>());
+  if (!problem || !is_sent_with(*problem, reply.status)) return std::nullopt;
+  return problem;
 }
 
 // Delay-seconds. A date is for clients with a clock like the server's: it is taken for none.
@@ -37,7 +49,9 @@ std::optional<milliseconds> delay_in(std::string_view retry_after) {
   std::int64_t seconds = 0;
   const char* const end = retry_after.data() + retry_after.size();
   const auto [stopped, failed] = std::from_chars(retry_after.data(), end, seconds);
-  if (failed != std::errc{} || stopped != end || seconds < 0) return std::nullopt;
+  if (stopped != end || retry_after.starts_with('-')) return std::nullopt;
+  if (failed == std::errc::result_out_of_range) return std::chrono::seconds{most_seconds};
+  if (failed != std::errc{}) return std::nullopt;
   return std::chrono::seconds{std::min(seconds, most_seconds)};
 }
 

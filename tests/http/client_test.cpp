@@ -95,6 +95,27 @@ TEST(ClientRule, TheProblemsTypeCountsMoreThanTheStatus) {
       after_problem(Problem::key_reused, 409, default_problem_types, "application/json")));
 }
 
+// A decision of the service's own may have a type that ends as one of these: no boundary sends them so.
+TEST(ClientRule, ATypeUnderAStatusThatItNeverHasIsSomebodyElses) {
+  for (const int status : {402, 404, 410}) {
+    EXPECT_EQ(after_problem(Problem::unavailable, status, "https://shop.example/problems/"), Advice{Done{}});
+  }
+  // "Nothing was done" is not known of these.
+  for (const int status : {500, 502, 504}) {
+    EXPECT_TRUE(std::holds_alternative<RetryAfter>(after_problem(Problem::request_refused, status)));
+    EXPECT_TRUE(std::holds_alternative<RetryAfter>(after_problem(Problem::key_reused, status)));
+  }
+  for (const int status : {201, 402, 500}) {
+    EXPECT_EQ(after_problem(Problem::answer_withheld, status), Advice{Done{.body_withheld = true}});
+  }
+}
+
+TEST(ClientRule, ABodyThatIsTooLargeForAProblemIsNotRead) {
+  std::string body =
+      R"({"type":"urn:idem:problem:in-progress","detail":")" + std::string(100'000, 'x') + "\"}";
+  EXPECT_EQ(after({.status = 402, .content_type = "application/problem+json", .body = body}), Advice{Done{}});
+}
+
 TEST(ClientRule, ABodyThatIsNoProblemIsLeftToTheStatus) {
   for (const std::string& body : {std::string{"{"}, std::string{"[]"}, std::string{"{\"type\":1}"},
                                   std::string{"{\"type\":\"about:blank\"}"}, std::string{"\xff"}}) {
@@ -120,6 +141,11 @@ TEST(ClientRule, IsPatientWithinItsBounds) {
   EXPECT_EQ(after({.status = 503, .retry_after = "3601"}), Advice{Stop{Stop::Why::exhausted}});
   EXPECT_EQ(after({.status = 503, .retry_after = "3600"}), Advice{RetryAfter{1h}});
   EXPECT_EQ(after({.status = 503, .retry_after = "99999999999999999"}), Advice{Stop{Stop::Why::exhausted}});
+  EXPECT_EQ(after({.status = 503, .retry_after = "99999999999999999999999999"}),
+            Advice{Stop{Stop::Why::exhausted}})
+      << "more than any integer holds";
+  EXPECT_LE(std::get<RetryAfter>(after({.status = 503, .retry_after = "-99999999999999999999999999"})).delay,
+            500ms);
   for (const char* unread : {"", "-1", "1.5", "soon", "Fri, 31 Dec 1999 23:59:59 GMT"}) {
     EXPECT_LE(std::get<RetryAfter>(after({.status = 503, .retry_after = unread})).delay, 500ms) << unread;
   }

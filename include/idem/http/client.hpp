@@ -103,7 +103,8 @@ struct ClientRuleOptions {
 /// | a problem `key-missing`, `key-refused`, `request-refused`; 400 | Stop, refused |
 /// | 401, 403, a problem `unauthenticated` | Stop, forbidden |
 ///
-/// A problem's type counts more than the status, as the statuses may be chosen otherwise.
+/// A problem's type counts more than the status, as the statuses may be chosen otherwise: under 202, 400, 401, 409, 422, 423,
+/// 425 and 503, and `answer-withheld` under every status. Elsewhere it is another's problem, as is one over 64 KiB.
 class ClientRule {
  public:
   /// Throws InvalidArgument for an option out of bounds.
