@@ -113,9 +113,23 @@ Advice ClientRule::after(const ReplyView& reply) {
       if (!reply.idempotency_key.empty()) return again(reply.retry_after);
       return Done{};
     case 400:
+    // What HTTP itself has against the message (RFC 9110, 15.5): the command was not asked, and an earlier attempt's answer is not
+    // this one.
+    case 405:
+    case 406:
+    case 411:
+    case 413:
+    case 414:
+    case 415:
+    case 416:
+    case 417:
+    case 421:
+    case 426:
+    case 431:
       return Stop{Stop::Why::refused};
     case 401:
     case 403:
+    case 407:
       return Stop{Stop::Why::forbidden};
     case 408:
     case 409:

@@ -70,6 +70,11 @@ TEST(ClientRule, StopsWhereItIsABug) {
   EXPECT_EQ(after({.status = 400}), Advice{Stop{Stop::Why::refused}});
   EXPECT_EQ(after({.status = 401}), Advice{Stop{Stop::Why::forbidden}});
   EXPECT_EQ(after({.status = 403}), Advice{Stop{Stop::Why::forbidden}});
+  EXPECT_EQ(after({.status = 407}), Advice{Stop{Stop::Why::forbidden}});
+  // A server or a proxy that did not take the request to the command has not answered for it.
+  for (const int status : {405, 406, 411, 413, 414, 415, 416, 417, 421, 426, 431}) {
+    EXPECT_EQ(after({.status = status}), Advice{Stop{Stop::Why::refused}}) << status;
+  }
   EXPECT_EQ(after({.status = 302}), Advice{Stop{Stop::Why::unexpected}});
   EXPECT_EQ(after({.status = 0}), Advice{Stop{Stop::Why::unexpected}});
 }
