@@ -89,12 +89,12 @@ IntentFile::IntentFile(std::string path) : path_{std::move(path)} {}
 IntentFile::~IntentFile() = default;
 
 std::optional<idem::http::Intent> IntentFile::load() {
-  const std::runtime_error failure{"cannot read " + path_};
+  const auto failure = [this] { return std::runtime_error{"cannot read " + path_}; };
   do {
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the system has it so
     locked_ = std::make_unique<FileDescriptor>(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
     if (!locked_->is_open()) {
-      if (errno != ENOENT) throw failure;
+      if (errno != ENOENT) throw failure();
       locked_.reset();
       return std::nullopt;
     }
@@ -103,27 +103,27 @@ std::optional<idem::http::Intent> IntentFile::load() {
   } while (!locked_->is_at(path_));
   std::ifstream file{path_, std::ios::binary};
   const std::string saved{std::istreambuf_iterator<char>{file}, {}};
-  if (!file.is_open() || file.bad()) throw failure;
+  if (!file.is_open() || file.bad()) throw failure();
   return idem::http::Intent::restore(saved);
 }
 
 void IntentFile::create(const idem::http::Intent& intent) {
-  const std::runtime_error failure{"cannot create " + path_};
+  const auto failure = [this] { return std::runtime_error{"cannot create " + path_}; };
   Draft draft{path_ + ".XXXXXX"};
-  draft.file().write(intent.save(), failure);
-  draft.file().sync(failure);
+  draft.file().write(intent.save(), failure());
+  draft.file().sync(failure());
   // Before anybody can find it.
-  if (!draft.file().lock()) throw failure;
+  if (!draft.file().lock()) throw failure();
   // Whole or not at all, and not over another client's.
-  if (link(draft.name(), path_.c_str()) != 0) throw failure;
+  if (link(draft.name(), path_.c_str()) != 0) throw failure();
   locked_ = draft.take_file();
-  sync_folder_of(path_, failure);
+  sync_folder_of(path_, failure());
 }
 
 void IntentFile::remove() {
-  const std::runtime_error failure{"cannot remove " + path_};
-  if (unlink(path_.c_str()) != 0) throw failure;
-  sync_folder_of(path_, failure);
+  const auto failure = [this] { return std::runtime_error{"cannot remove " + path_}; };
+  if (unlink(path_.c_str()) != 0) throw failure();
+  sync_folder_of(path_, failure());
 }
 
 }  // namespace payments
