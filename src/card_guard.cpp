@@ -379,6 +379,8 @@ class Decimals {
   enum class State { outside, word, integer, point, fraction, e, sign, exponent };
 
   static constexpr std::size_t fewest_digits = 10;  // 4.2e15 is a measurement
+  // Numbers are written with a point before an exponent; the last twelve characters of a UUID are not (`6567337055e7`).
+  static constexpr std::size_t fewest_digits_without_point = shortest_number;
 
   bool go(State state) noexcept {
     state_ = state;
@@ -400,7 +402,8 @@ class Decimals {
     state_ = State::outside;
     const std::size_t up = negative_ ? 0 : exponent_;
     const std::size_t down = fraction_ + (negative_ ? exponent_ : 0);
-    if (size_ < fewest_digits || size_ + up < down) return false;
+    if (size_ < (fraction_ == 0 ? fewest_digits_without_point : fewest_digits) || size_ + up < down)
+      return false;
     const std::size_t length = size_ + up - down;
     if (length > longest_number || significant_ > length) return false;
     for (std::size_t i = size_; i < length; ++i) digits_[i] = '0';

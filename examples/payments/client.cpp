@@ -35,7 +35,7 @@ std::string body_of(const PaymentBody& payment) {
   }
 }
 
-Intent restored_or_new(const IntentFile& file, const std::optional<PaymentBody>& payment) {
+Intent restored_or_new(IntentFile& file, const std::optional<PaymentBody>& payment) {
   if (auto saved = file.load()) {
     if (payment) throw std::invalid_argument{"the intent is there already: its payment cannot be given"};
     return *std::move(saved);
@@ -97,7 +97,7 @@ int client(const ClientOptions& options, std::ostream& answers, std::ostream& er
   const std::string authorization = "Bearer demo-" + options.principal;
   if (principal_of(authorization).empty()) throw std::invalid_argument{"--principal is no name"};
   const examples::KeyedPost post{"the service", options.url, {{"Authorization", authorization}}};
-  const IntentFile file{options.intent};
+  IntentFile file{options.intent};
   const Intent intent = restored_or_new(file, options.payment);
 
   idem::http::ClientRule rule;

@@ -1,6 +1,8 @@
 #include "intent_file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,16 +17,25 @@
 #include <utility>
 
 namespace payments {
-namespace {
 
 // Closed with the object.
-class Descriptor {
+class FileDescriptor {
  public:
-  explicit Descriptor(int number) : number_{number} {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
+  explicit FileDescriptor(int number) : number_{number} {}
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  ~FileDescriptor() {
     if (number_ >= 0) close(number_);
+  }
+  [[nodiscard]] bool is_open() const { return number_ >= 0; }
+  // False where another process has locked it. The lock ends with the object.
+  [[nodiscard]] bool lock() const { return flock(number_, LOCK_EX | LOCK_NB) == 0; }
+  // Is it what the path leads to now?
+  [[nodiscard]] bool is_at(const std::string& path) const {
+    struct stat mine {};
+    struct stat there {};
+    return fstat(number_, &mine) == 0 && stat(path.c_str(), &there) == 0 && mine.st_dev == there.st_dev &&
+           mine.st_ino == there.st_ino;
   }
   // Throws where it was not opened, or cannot be written to the disk.
   void sync(const std::runtime_error& failure) const {
@@ -43,55 +54,76 @@ class Descriptor {
   int number_;
 };
 
+namespace {
+
 // A file under a name of its own, gone with the object.
 class Draft {
  public:
   // The system's mode for these is that only the owner may read it.
-  explicit Draft(std::string name) : name_{std::move(name)}, file_{mkstemp(name_.data())} {}
+  explicit Draft(std::string name)
+      : name_{std::move(name)}, file_{std::make_unique<FileDescriptor>(mkstemp(name_.data()))} {}
   Draft(const Draft&) = delete;
   Draft& operator=(const Draft&) = delete;
   ~Draft() { unlink(name_.c_str()); }
 
   [[nodiscard]] const char* name() const { return name_.c_str(); }
-  [[nodiscard]] const Descriptor& file() const { return file_; }
+  [[nodiscard]] const FileDescriptor& file() const { return *file_; }
+  [[nodiscard]] std::unique_ptr<FileDescriptor> take_file() { return std::move(file_); }
 
  private:
   std::string name_;
-  Descriptor file_;
+  std::unique_ptr<FileDescriptor> file_;
 };
 
 // What was linked or unlinked in it is on the disk.
 void sync_folder_of(const std::string& path, const std::runtime_error& failure) {
   const auto folder = std::filesystem::path{path}.parent_path();
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the system has it so
-  Descriptor{open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)}.sync(failure);
+  FileDescriptor{open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)}.sync(
+      failure);
 }
 
 }  // namespace
 
-std::optional<idem::http::Intent> IntentFile::load() const {
-  std::error_code failed;
-  if (!std::filesystem::exists(path_, failed) && !failed) return std::nullopt;
+IntentFile::IntentFile(std::string path) : path_{std::move(path)} {}
+IntentFile::~IntentFile() = default;
+
+std::optional<idem::http::Intent> IntentFile::load() {
+  const auto failure = [this] { return std::runtime_error{"cannot read " + path_}; };
+  do {
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the system has it so
+    locked_ = std::make_unique<FileDescriptor>(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!locked_->is_open()) {
+      if (errno != ENOENT) throw failure();
+      locked_.reset();
+      return std::nullopt;
+    }
+    if (!locked_->lock()) throw std::runtime_error{"another client has " + path_};
+    // Where it is not there any more, that client has just finished with it.
+  } while (!locked_->is_at(path_));
   std::ifstream file{path_, std::ios::binary};
   const std::string saved{std::istreambuf_iterator<char>{file}, {}};
-  if (!file.is_open() || file.bad()) throw std::runtime_error{"cannot read " + path_};
+  if (!file.is_open() || file.bad()) throw failure();
   return idem::http::Intent::restore(saved);
 }
 
-void IntentFile::create(const idem::http::Intent& intent) const {
-  const std::runtime_error failure{"cannot create " + path_};
-  const Draft draft{path_ + ".XXXXXX"};
-  draft.file().write(intent.save(), failure);
-  draft.file().sync(failure);
+void IntentFile::create(const idem::http::Intent& intent) {
+  const auto failure = [this] { return std::runtime_error{"cannot create " + path_}; };
+  Draft draft{path_ + ".XXXXXX"};
+  draft.file().write(intent.save(), failure());
+  draft.file().sync(failure());
+  // Before anybody can find it.
+  if (!draft.file().lock()) throw failure();
   // Whole or not at all, and not over another client's.
-  if (link(draft.name(), path_.c_str()) != 0) throw failure;
-  sync_folder_of(path_, failure);
+  if (link(draft.name(), path_.c_str()) != 0) throw failure();
+  locked_ = draft.take_file();
+  sync_folder_of(path_, failure());
 }
 
-void IntentFile::remove() const {
-  const std::runtime_error failure{"cannot remove " + path_};
-  if (unlink(path_.c_str()) != 0) throw failure;
-  sync_folder_of(path_, failure);
+void IntentFile::remove() {
+  const auto failure = [this] { return std::runtime_error{"cannot remove " + path_}; };
+  if (unlink(path_.c_str()) != 0) throw failure();
+  sync_folder_of(path_, failure());
 }
 
 }  // namespace payments

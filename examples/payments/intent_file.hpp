@@ -1,28 +1,38 @@
 // A client's intent in a file, so that a client that died comes back with the same key.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "idem/http/client.hpp"
 
 namespace payments {
 
+class FileDescriptor;
+
 /// The file holds the request's body, the token too: only its owner may read it. Throws std::runtime_error where the system
 /// refuses something.
+///
+/// One client's at a time: from load() or create() on it is locked until the object is gone, or the process. Not thread-safe.
 class IntentFile {
  public:
-  explicit IntentFile(std::string path) : path_{std::move(path)} {}
+  explicit IntentFile(std::string path);
+  IntentFile(const IntentFile&) = delete;
+  IntentFile& operator=(const IntentFile&) = delete;
+  ~IntentFile();
 
-  /// Empty where there is no file. Throws idem::InvalidArgument where it holds no intent.
-  [[nodiscard]] std::optional<idem::http::Intent> load() const;
+  /// Empty where there is no file. Throws idem::InvalidArgument where it holds no intent, std::runtime_error where another
+  /// client has it.
+  [[nodiscard]] std::optional<idem::http::Intent> load();
   /// On the disk when it returns, or there is no file. Refused where there is one: nobody's intent is replaced.
-  void create(const idem::http::Intent& intent) const;
-  void remove() const;
+  void create(const idem::http::Intent& intent);
+  /// The one that was loaded or created.
+  void remove();
 
  private:
   std::string path_;
+  std::unique_ptr<FileDescriptor> locked_;
 };
 
 }  // namespace payments

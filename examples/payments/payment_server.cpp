@@ -97,6 +97,13 @@ PaymentServer::PaymentServer(const PaymentEndpoint& endpoint) {
   // How long a connection on which nothing comes may hold up the end.
   server_.set_keep_alive_timeout(1);
 
+  // The library cuts every answer to the request's ranges, or makes it a 416, a POST's and its replay's too. Nobody needs any.
+  server_.set_pre_routing_handler([](const httplib::Request& request, httplib::Response&) {
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): the library made it not const
+    const_cast<httplib::Request&>(request).ranges.clear();
+    return httplib::Server::HandlerResponse::Unhandled;
+  });
+
   server_.Post("/payments", [&endpoint](const httplib::Request& request, httplib::Response& response,
                                         const httplib::ContentReader& read) {
     const auto body = body_of(request, response, read);

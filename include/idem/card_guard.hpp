@@ -24,8 +24,8 @@ enum class CardData {
 /// Express, Discover, Diners Club, JCB, UnionPay, Maestro) and the right check digit (Luhn). Its digits stand in a
 /// row or in groups with one space, hyphen or `+` between them: 4-4-4-4, that with 1 to 3 more, 4-4-4 with 1 to 3
 /// more, 4-6-5, 4-6-4, 4-3-3-3. No letter or digit stands beside it (`test_4242…` is one), except in the track of a
-/// magnetic stripe. A decimal of that value counts too, where at least ten digits are written (`4242….0`,
-/// `4.242…e15`).
+/// magnetic stripe. A decimal of that value counts too, where at least ten digits are written, 13 without a point
+/// (`4242….0`, `4.242…e15`).
 ///
 /// A security code is 3 or 4 digits, as a string or a number, that are the value of a JSON member at any depth, of a
 /// form field (`card[cvc]=…`, multipart too) or of an XML element or attribute. Its name, whatever its case and

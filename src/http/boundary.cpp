@@ -1,7 +1,9 @@
 #include "idem/http/boundary.hpp"
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
+#include <iterator>
 
 #include "http/header_name.hpp"
 #include "idem/withheld.hpp"
@@ -21,6 +23,24 @@ void check_status(std::string_view option, int status, std::initializer_list<int
 void set_header(Response& response, std::string name, std::string value) {
   std::erase_if(response.headers, [&](const Header& header) { return detail::same_name(header.name, name); });
   response.headers.push_back({std::move(name), std::move(value)});
+}
+
+void come_back_with(Response& response, const Key& key) {
+  set_header(response, "Idempotency-Key", serialize_idempotency_key(key.value));
+}
+
+// Does the header say something of the body that it came with, and of no other?
+bool is_about_the_body(const Header& header) {
+  constexpr std::string_view content = "content-";
+  if (detail::same_name(std::string_view{header.name}.substr(0, content.size()), content)) return true;
+  constexpr std::array<std::string_view, 4> others{"digest", "etag", "last-modified", "repr-digest"};
+  return std::any_of(others.begin(), others.end(),
+                     [&](std::string_view name) { return detail::same_name(header.name, name); });
+}
+
+// RFC 9110, 6.4.1 and 15.3.6: it would be taken for the next answer.
+bool cannot_have_a_body(int status) {
+  return status == 204 || status == 205 || status == 304;
 }
 
 // In whole seconds (RFC 9110, 10.2.3), and never "at once".
@@ -60,6 +80,12 @@ Decision Answer::decide(Response response) {
   return kept.status < 400 ? completed(std::move(kept)) : failed(std::move(kept));
 }
 
+Response Answer::in_place_of(Response stored) && {
+  const bool same = whole_ && whole_->status == stored.status && whole_->body == stored.body &&
+                    storable(policy_, {whole_->status, whole_->headers, {}}).headers == stored.headers;
+  return same ? *std::move(whole_) : std::move(stored);
+}
+
 Boundary::Boundary(BoundaryOptions options)
     : options_{std::move(options)}, fingerprinter_{options_.fingerprint} {
   validate(options_.store);
@@ -97,12 +123,13 @@ Response Boundary::respond(const Request& command, Outcome outcome) const {
 Response Boundary::respond(const Request& command, Outcome outcome, Answer&& answer) const {
   struct Responding {
     Response operator()(Executed&& executed) const {
-      if (answer.whole_) return *std::move(answer.whole_);
-      return std::move(executed.response);
+      return std::move(answer).in_place_of(std::move(executed.response));
     }
     Response operator()(Replay&& replay) const { return boundary.replayed(std::move(replay.response)); }
     Response operator()(InProgress&& in_progress) const {
       Response response = boundary.problem(Problem::in_progress, boundary.options_.in_progress_status);
+      // Who does not read problems takes any other 202 for done.
+      if (response.status == 202) come_back_with(response, command.key);
       retry_after(response, in_progress.retry_after);
       return response;
     }
@@ -132,27 +159,28 @@ Response Boundary::unavailable() const {
 }
 
 Response Boundary::replayed(Response stored) const {
-  Response response = std::move(stored);
-  if (const auto why = withheld(response)) {
-    Response told = problem(Problem::answer_withheld, response.status);
-    for (Header& header : response.headers) {
-      // What idem stores for itself is nobody's header.
-      const bool ours = detail::same_name(
-          std::string_view{header.name}.substr(0, reserved_header_prefix.size()), reserved_header_prefix);
-      if (!ours && !detail::same_name(header.name, "Content-Type")) told.headers.push_back(std::move(header));
-    }
-    response = std::move(told);
-  }
+  const bool whole = !withheld(stored);
+  // Here too: decide() has not seen every answer that is stored, and an outside call's is none of those.
+  Response response = storable(options_.store, std::move(stored));
+  if (!whole) response = without_its_body(std::move(response));
   if (!options_.replayed.name.empty()) set_header(response, options_.replayed.name, options_.replayed.value);
   return response;
 }
 
+Response Boundary::without_its_body(Response kept) const {
+  std::erase_if(kept.headers, is_about_the_body);
+  if (cannot_have_a_body(kept.status)) return kept;
+  Response told = problem(Problem::answer_withheld, kept.status);
+  std::move(kept.headers.begin(), kept.headers.end(), std::back_inserter(told.headers));
+  return told;
+}
+
 Response Boundary::not_known(const Request& command, std::optional<Response> told) const {
-  Response response = told ? *std::move(told)
+  Response response = told ? storable(options_.store, *std::move(told))
                            : problem_response(Problem::unknown, {.status = options_.unknown_status,
                                                                  .key = command.key.value,
                                                                  .types = options_.problem_types});
-  set_header(response, "Idempotency-Key", serialize_idempotency_key(command.key.value));
+  come_back_with(response, command.key);
   retry_after(response, soon);
   return response;
 }

@@ -1,6 +1,7 @@
 #include "idem/http/client.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -18,16 +19,27 @@ using std::chrono::milliseconds;
 
 constexpr std::string_view saved_head = "idem intent 1\n";
 
+// May a boundary send the problem under that status? Others' types may end in the same word.
+bool is_sent_with(Problem problem, int status) {
+  constexpr std::array statuses{202, 400, 401, 409, 422, 423, 425, 503};
+  return problem == Problem::answer_withheld ||
+         std::find(statuses.begin(), statuses.end(), status) != statuses.end();
+}
+
 // Of a problem that the boundary made; empty for every other body.
 std::optional<Problem> problem_in(const ReplyView& reply) {
   constexpr std::string_view media_type = "application/problem+json";
-  const std::string_view given = reply.content_type.substr(0, reply.content_type.find_first_of("; "));
-  if (!detail::same_name(given, media_type)) return std::nullopt;
+  const std::string_view given =
+      detail::without_space(reply.content_type.substr(0, reply.content_type.find(';')));
+  constexpr std::size_t most_bytes = 65536;  // the boundary's have a few hundred
+  if (!detail::same_name(given, media_type) || reply.body.size() > most_bytes) return std::nullopt;
   const auto json = nlohmann::json::parse(reply.body, nullptr, false);
   if (!json.is_object()) return std::nullopt;
   const auto type = json.find("type");
   if (type == json.end() || !type->is_string()) return std::nullopt;
-  return problem_of_type(type->get_ref<const std::string&>());
+  const auto problem = problem_of_type(type->get_ref<const std::string&>());
+  if (!problem || !is_sent_with(*problem, reply.status)) return std::nullopt;
+  return problem;
 }
 
 // Delay-seconds: digits only, however many. A date is for clients with a clock like the server's: it is taken for none.
@@ -100,9 +112,23 @@ Advice ClientRule::after(const ReplyView& reply) {
       if (!reply.idempotency_key.empty()) return again(reply.retry_after);
       return Done{};
     case 400:
+    // What HTTP itself has against the message (RFC 9110, 15.5): the command was not asked, and an earlier attempt's answer is not
+    // this one.
+    case 405:
+    case 406:
+    case 411:
+    case 413:
+    case 414:
+    case 415:
+    case 416:
+    case 417:
+    case 421:
+    case 426:
+    case 431:
       return Stop{Stop::Why::refused};
     case 401:
     case 403:
+    case 407:
       return Stop{Stop::Why::forbidden};
     case 408:
     case 409:

@@ -1,4 +1,4 @@
-// Header names, whose letters' case does not count.
+// Headers as RFC 9110 reads them: names, whose letters' case does not count, and the space around values.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,14 @@ constexpr char lower(char c) {
 [[nodiscard]] inline bool same_name(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](char x, char y) { return lower(x) == lower(y); });
+}
+
+// Without what surrounds a field's value and is no part of it (RFC 9110, 5.6.3).
+[[nodiscard]] constexpr std::string_view without_space(std::string_view value) {
+  constexpr std::string_view space = " \t";
+  const auto begin = value.find_first_not_of(space);
+  if (begin == std::string_view::npos) return {};
+  return value.substr(begin, value.find_last_not_of(space) + 1 - begin);
 }
 
 }  // namespace idem::inline v0::http::detail

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "http/header_name.hpp"
 #include "http/structured_string.hpp"
 #include "idem/error.hpp"
 
@@ -12,14 +13,6 @@ namespace {
 
 constexpr bool is_printable(char c) {
   return c >= 0x20 && c <= 0x7e;
-}
-
-// What surrounds a field's value and is no part of it (RFC 9110, 5.6.3).
-std::string_view without_space(std::string_view line) {
-  constexpr std::string_view space = " \t";
-  const auto begin = line.find_first_not_of(space);
-  if (begin == std::string_view::npos) return {};
-  return line.substr(begin, line.find_last_not_of(space) + 1 - begin);
 }
 
 std::optional<std::string> bare_key(std::string_view text) {
@@ -56,8 +49,8 @@ std::variant<std::string, KeyRefusal> parse_idempotency_key(std::span<const std:
   if (lines.size() > 1) return KeyRefusal::repeated;
 
   const bool lenient = options.syntax == KeySyntax::lenient;
-  const std::string_view value = lenient ? without_space(lines.front()) : lines.front();
-  if (without_space(value).empty()) return KeyRefusal::empty;
+  const std::string_view value = lenient ? detail::without_space(lines.front()) : lines.front();
+  if (detail::without_space(value).empty()) return KeyRefusal::empty;
   std::optional<std::string> key = detail::parse_structured_string(value);
   if (!key && lenient) key = bare_key(value);
   if (!key) return KeyRefusal::malformed;

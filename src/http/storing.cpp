@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "http/header_name.hpp"
 #include "idem/error.hpp"
@@ -24,6 +26,20 @@ constexpr std::array<std::string_view, 13> never_replayed{"connection",
                                                           "transfer-encoding",
                                                           "upgrade",
                                                           "retry-after"};
+
+// Is the header among those that a header Connection names? They are about this message, whatever they are.
+bool is_named_by_connection(const Header& header, const std::vector<Header>& all) {
+  return std::any_of(all.begin(), all.end(), [&](const Header& connection) {
+    if (!detail::same_name(connection.name, "connection")) return false;
+    std::string_view rest = connection.value;
+    while (!rest.empty()) {
+      const std::string_view option = rest.substr(0, rest.find(','));
+      rest.remove_prefix(std::min(option.size() + 1, rest.size()));
+      if (detail::same_name(detail::without_space(option), header.name)) return true;
+    }
+    return false;
+  });
+}
 
 }  // namespace
 
@@ -51,10 +67,14 @@ Store stored(const StorePolicy& policy, int status) noexcept {
 }
 
 Response storable(const StorePolicy& policy, Response response) {
-  std::erase_if(response.headers, [&](const Header& header) {
-    return std::none_of(policy.headers.begin(), policy.headers.end(),
-                        [&](const std::string& name) { return detail::same_name(header.name, name); });
-  });
+  std::vector<Header> kept;
+  std::copy_if(
+      response.headers.begin(), response.headers.end(), std::back_inserter(kept), [&](const Header& header) {
+        return std::any_of(policy.headers.begin(), policy.headers.end(),
+                           [&](const std::string& name) { return detail::same_name(header.name, name); }) &&
+               !is_named_by_connection(header, response.headers);
+      });
+  response.headers = std::move(kept);
   return response;
 }
 

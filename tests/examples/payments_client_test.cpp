@@ -212,6 +212,28 @@ TEST_F(PaymentsClient, ARefusalStopsItAtOnce) {
   }
 }
 
+// Both would be told of one payment, and the slower would remove the file from under the next one's intent.
+TEST_F(PaymentsClient, AnIntentIsOneClientsAlone) {
+  std::atomic<int> requests = 0;
+  const Listener busy{[&](const Connection& from) {
+    if (!from.receive_request().empty()) ++requests;
+    (void)from.send(response("503 Service Unavailable", "Retry-After: 3600"));
+  }};
+  for (const bool restored : {false, true}) {
+    Running first{words(busy.url(), !restored)};
+    wait_for_a_try(first);
+    const int before = requests;
+    Running second{words(busy.url(), false)};
+    const Finished finished = second.wait_at_most(60s);
+    EXPECT_EQ(finished.status, 1);
+    EXPECT_EQ(finished.out, "");
+    EXPECT_EQ(finished.err, "payments: another client has " + intent_ + "\n");
+    EXPECT_EQ(requests, before);
+    EXPECT_TRUE(saved());
+    (void)first.kill();
+  }
+}
+
 TEST_F(PaymentsClient, BadUsageExitsWith2AndSendsNothing) {
   std::atomic<int> requests = 0;
   const Listener nobody{[&](const Connection&) { ++requests; }};

@@ -78,6 +78,19 @@ TEST_F(PaymentsServe, ANewPaymentIsCreatedAndItsRetryIsTheSameBytes) {
                             "SELECT (SELECT count(*) FROM seat) = 1 AND (SELECT count(*) FROM receipt) = 1");
 }
 
+// Only a GET has ranges (RFC 9110, 14.2): a payment that was made must not be told as 416, nor half of its answer.
+TEST_F(PaymentsServe, ARangeChangesNothing) {
+  serve();
+  const auto first = pay("k1");
+  for (const char* range : {"bytes=0-9", "bytes=0-1,3-4", "bytes=9000-9999"}) {
+    const auto again =
+        post({{"Authorization", "Bearer demo-ann"}, {"Idempotency-Key", "k1"}, {"Range", range}}, body());
+    expect_replay(again, first);
+    EXPECT_FALSE(again.has_header("Content-Range"));
+  }
+  EXPECT_EQ(charges(), 1U);
+}
+
 TEST_F(PaymentsServe, WhatDoesNotMakeTheOperationMayChange) {
   serve();
   const auto first = pay("k1");

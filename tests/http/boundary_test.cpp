@@ -340,6 +340,109 @@ TEST_F(BoundaryTest, WhereThatIsThePolicyCardDataFailsBeforeAnyEffect) {
   EXPECT_EQ(pay("paid").status, 201);
 }
 
+// An outside call's answer is stored without decide(), headers of one message among the others.
+TEST_F(BoundaryTest, HeadersThatWereStoredWithoutThePolicyAreNotReplayed) {
+  const std::vector<std::string_view> key{"k"};
+  const RequestView view{.operation = "op", .content_type = "text/plain", .idempotency_key = key};
+  Response stored = text_response(201, "paid");
+  stored.headers = {{"Content-Type", "text/plain"}, {"set-cookie", "s=1"},  {"Date", "now"},
+                    {"Connection", "X-Hop, ETag"},  {"X-Hop", "1"},         {"ETag", "e"},
+                    {"Location", "/payments/1"},    {"Keep-Alive", "max=1"}};
+  const std::vector<Header> kept{{"Content-Type", "text/plain"}, {"Location", "/payments/1"}};
+  const auto pay = [&] {
+    return boundary.handle("ann", view, [&](const Request& request) {
+      return transact(database, begin(), request,
+                      [&](memory::Transaction&, const Lease&) { return completed(stored); });
+    });
+  };
+  EXPECT_EQ(pay(), stored);
+  std::vector<Header> right = kept;
+  right.push_back({"Idempotent-Replayed", "true"});
+  EXPECT_EQ(pay().headers, right);
+
+  const Response unknown = boundary.handle("ann", view, [&](const Request&) -> Outcome {
+    return Unknown{stored, {}};
+  });
+  right = kept;
+  right.push_back({"Idempotency-Key", "\"k\""});
+  right.push_back({"Retry-After", "1"});
+  EXPECT_EQ(unknown.headers, right);
+}
+
+// The problem that stands in for a body is not encoded as the body was.
+TEST_F(BoundaryTest, HeadersOfABodyThatWasNotKeptGoWithIt) {
+  Response stored{201, {}, {}};
+  stored.headers = {{"Content-Encoding", "gzip"},
+                    {"content-language", "de"},
+                    {"ETag", "e"},
+                    {"Content-Location", "/1.json"},
+                    {"Location", "/1"},
+                    {"Last-Modified", "then"},
+                    {"Link", "l"},
+                    {"idem-withheld", "too-large"}};
+  const std::vector<std::string_view> key{"k"};
+  const auto replay = [&] {
+    return boundary.handle("ann", {.operation = "op", .content_type = "text/plain", .idempotency_key = key},
+                           [&](const Request&) -> Outcome {
+                             return Replay{State::completed, stored, {}};
+                           });
+  };
+  EXPECT_EQ(replay().headers, (std::vector<Header>{{"Content-Type", "application/problem+json"},
+                                                   {"Location", "/1"},
+                                                   {"Link", "l"},
+                                                   {"Idempotent-Replayed", "true"}}));
+  // These have no body, so that the next answer on the connection is not taken for one.
+  for (const int bodiless : {204, 205, 304}) {
+    stored = {bodiless, {{"Location", "/1"}, {"idem-withheld", "card-data"}}, {}};
+    EXPECT_EQ(replay(), (Response{bodiless, {{"Location", "/1"}, {"Idempotent-Replayed", "true"}}, {}}));
+  }
+}
+
+// What is sent is what the transaction stored, not what an earlier try of it, or another branch, would have.
+TEST_F(BoundaryTest, TheFirstCallerIsSentTheDecisionThatWasStored) {
+  const std::vector<std::string_view> key{"k"};
+  const auto answered_with = [&](const auto& decide) {
+    const Response first =
+        boundary.handle("ann", {.operation = "op", .content_type = "text/plain", .idempotency_key = key},
+                        [&](const Request&, Answer& answer) -> Outcome {
+                          Decision decision = decide(answer);
+                          return Executed{decision.state(), std::move(decision).response(), {}};
+                        });
+    return std::string{body_text(first)} + " " + std::to_string(first.status);
+  };
+  EXPECT_EQ(answered_with([](Answer& answer) {
+              (void)answer.decide(text_response(201, "rolled back"));
+              return failed(text_response(402, "declined"));
+            }),
+            "declined 402");
+  EXPECT_EQ(answered_with([](Answer& answer) {
+              Decision first = answer.decide(text_response(201, "paid"));
+              (void)answer.decide(text_response(402, "declined"));
+              return first;
+            }),
+            "paid 201");
+  EXPECT_EQ(answered_with([](Answer& answer) {
+              try {
+                (void)answer.decide(text_response(503, "not now"));
+              } catch (const NotStored&) {
+              }
+              return completed(text_response(201, "paid"));
+            }),
+            "paid 201");
+}
+
+// 202 alone says that it was done.
+TEST_F(BoundaryTest, WhatIsInProgressUnder202HasTheKey) {
+  const Boundary accepting{{.in_progress_status = 202}};
+  const std::vector<std::string_view> key{"k"};
+  const Response told =
+      accepting.handle("ann", {.operation = "op", .content_type = "text/plain", .idempotency_key = key},
+                       [](const Request&) -> Outcome { return InProgress{1500ms}; });
+  expect_problem(told, Problem::in_progress, 202);
+  EXPECT_EQ(header(told, "Idempotency-Key"), "\"k\"");
+  EXPECT_EQ(header(told, "Retry-After"), "2");
+}
+
 TEST_F(BoundaryTest, OptionsOutOfBoundsAreRefused) {
   EXPECT_THROW(Boundary{{.in_progress_status = 200}}, InvalidArgument);
   EXPECT_THROW(Boundary{{.mismatch_status = 500}}, InvalidArgument);

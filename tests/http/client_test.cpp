@@ -70,6 +70,11 @@ TEST(ClientRule, StopsWhereItIsABug) {
   EXPECT_EQ(after({.status = 400}), Advice{Stop{Stop::Why::refused}});
   EXPECT_EQ(after({.status = 401}), Advice{Stop{Stop::Why::forbidden}});
   EXPECT_EQ(after({.status = 403}), Advice{Stop{Stop::Why::forbidden}});
+  EXPECT_EQ(after({.status = 407}), Advice{Stop{Stop::Why::forbidden}});
+  // A server or a proxy that did not take the request to the command has not answered for it.
+  for (const int status : {405, 406, 411, 413, 414, 415, 416, 417, 421, 426, 431}) {
+    EXPECT_EQ(after({.status = status}), Advice{Stop{Stop::Why::refused}}) << status;
+  }
   EXPECT_EQ(after({.status = 302}), Advice{Stop{Stop::Why::unexpected}});
   EXPECT_EQ(after({.status = 0}), Advice{Stop{Stop::Why::unexpected}});
 }
@@ -93,6 +98,27 @@ TEST(ClientRule, TheProblemsTypeCountsMoreThanTheStatus) {
   // Somebody else's JSON.
   EXPECT_TRUE(std::holds_alternative<RetryAfter>(
       after_problem(Problem::key_reused, 409, default_problem_types, "application/json")));
+}
+
+// A decision of the service's own may have a type that ends as one of these: no boundary sends them so.
+TEST(ClientRule, ATypeUnderAStatusThatItNeverHasIsSomebodyElses) {
+  for (const int status : {402, 404, 410}) {
+    EXPECT_EQ(after_problem(Problem::unavailable, status, "https://shop.example/problems/"), Advice{Done{}});
+  }
+  // "Nothing was done" is not known of these.
+  for (const int status : {500, 502, 504}) {
+    EXPECT_TRUE(std::holds_alternative<RetryAfter>(after_problem(Problem::request_refused, status)));
+    EXPECT_TRUE(std::holds_alternative<RetryAfter>(after_problem(Problem::key_reused, status)));
+  }
+  for (const int status : {201, 402, 500}) {
+    EXPECT_EQ(after_problem(Problem::answer_withheld, status), Advice{Done{.body_withheld = true}});
+  }
+}
+
+TEST(ClientRule, ABodyThatIsTooLargeForAProblemIsNotRead) {
+  std::string body =
+      R"({"type":"urn:idem:problem:in-progress","detail":")" + std::string(100'000, 'x') + "\"}";
+  EXPECT_EQ(after({.status = 402, .content_type = "application/problem+json", .body = body}), Advice{Done{}});
 }
 
 TEST(ClientRule, ABodyThatIsNoProblemIsLeftToTheStatus) {

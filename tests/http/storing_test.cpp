@@ -48,5 +48,18 @@ TEST(Storing, OnlyTheNamedHeadersAreStoredInTheirOrder) {
   EXPECT_EQ(storable(StorePolicy{.headers = {"x-a"}}, response), right);
 }
 
+// RFC 9110, 7.6.1: what Connection names is about this message too.
+TEST(Storing, WhatConnectionNamesIsNotStored) {
+  Response response = text_response(201, "paid");
+  response.headers = {{"ETag", "e"},
+                      {"connection", "close, \teTag"},
+                      {"Link", "l"},
+                      {"Connection", "link"},
+                      {"Location", "/1"}};
+  Response right = text_response(201, "paid");
+  right.headers = {{"Location", "/1"}};
+  EXPECT_EQ(storable(StorePolicy{}, response), right);
+}
+
 }  // namespace
 }  // namespace idem::http

@@ -47,7 +47,7 @@ class Answer {
   ~Answer() = default;
 
   /// What a handler returns for `response`: completed() below 400, failed() from there on, with those headers that the
-  /// policy stores. The first caller is sent all of it.
+  /// policy stores. The first caller is sent all of it; of a decision other than the last one, what was stored.
   ///
   /// Throws NotStored where the policy does not store such an answer, so that the transaction is rolled back: let it pass.
   /// Only for handlers that run in one transaction (shape A): an outside call's answer is always stored.
@@ -56,6 +56,10 @@ class Answer {
  private:
   friend class Boundary;
   explicit Answer(const StorePolicy& policy) : policy_{policy} {}
+
+  // What the first caller is sent: the last response that was decided, where `stored` was made of it. Another try of the
+  // transaction may have decided that one, or the handler may have returned another decision.
+  [[nodiscard]] Response in_place_of(Response stored) &&;
 
   const StorePolicy& policy_;
   std::optional<Response> whole_{};
@@ -94,9 +98,9 @@ class Boundary {
   /// | two lines, an empty key, one too long or malformed | 400 | problem `key-refused` |
   /// | a body without one meaning | 400 | problem `request-refused` |
   /// | Executed | the handler's | the handler's, with all its headers |
-  /// | Replay | the first one's | byte for byte, with its stored headers and `Idempotent-Replayed: true` |
-  /// | Replay of an answer whose body was withheld | the first one's | problem `answer-withheld` |
-  /// | InProgress | 409 by default | problem `in-progress`, with `Retry-After` |
+  /// | Replay | the first one's | byte for byte, with the policy's headers and `Idempotent-Replayed: true` |
+  /// | Replay of an answer whose body was withheld | the first one's | problem `answer-withheld`, if any |
+  /// | InProgress | 409 by default | problem `in-progress`, with `Retry-After`; a 202 with `Idempotency-Key` too |
   /// | Mismatch | 422 by default | problem `key-reused` |
   /// | Unknown | the operation's, or 503 by default | the operation's, or problem `unknown`; with `Idempotency-Key` and `Retry-After` |
   /// | an answer that is not stored (Answer::decide) | the handler's | the handler's |
@@ -140,6 +144,7 @@ class Boundary {
   [[nodiscard]] Response problem(Problem problem, int status, std::string detail = {}) const;
   [[nodiscard]] Response unavailable() const;
   [[nodiscard]] Response replayed(Response stored) const;
+  [[nodiscard]] Response without_its_body(Response kept) const;
   [[nodiscard]] Response not_known(const Request& command, std::optional<Response> told) const;
 
   BoundaryOptions options_;

@@ -68,8 +68,8 @@ struct RetryAfter {
 struct Stop {
   enum class Why {
     mismatch,  ///< The key was used for another request: a bug in the client. A new intent needs a new key.
-    refused,   ///< The request cannot be read, or its key: a bug in the client. Nothing was done.
-    forbidden,  ///< Not signed in, or not allowed. Nothing was done; the same intent may be sent again after that.
+    refused,   ///< The request cannot be read, or its key: a bug in the client. This try did nothing.
+    forbidden,  ///< Not signed in, or not allowed. This try did nothing; the same intent may be sent again after that.
     exhausted,  ///< As many tries as the rule allows. It may have been done: keep the intent, for another day.
     unexpected  ///< A status that no such service sends, such as a redirect. Keep the intent.
   };
@@ -100,10 +100,11 @@ struct ClientRuleOptions {
 /// | 202 with `Idempotency-Key`; a problem `in-progress`, `unknown` or `unavailable` | RetryAfter |
 /// | 409 without a problem of ours, 408, 423, 425, 429, each 5xx; a time-out, a lost connection | RetryAfter |
 /// | a problem `key-reused`; 422 without a problem of ours | Stop, mismatch |
-/// | a problem `key-missing`, `key-refused`, `request-refused`; 400 | Stop, refused |
-/// | 401, 403, a problem `unauthenticated` | Stop, forbidden |
+/// | a problem `key-missing`, `key-refused`, `request-refused`; 400, 405, 406, 411, 413 to 417, 421, 426, 431 | Stop, refused |
+/// | 401, 403, 407, a problem `unauthenticated` | Stop, forbidden |
 ///
-/// A problem's type counts more than the status, as the statuses may be chosen otherwise.
+/// A problem's type counts more than the status, as the statuses may be chosen otherwise: under 202, 400, 401, 409, 422, 423,
+/// 425 and 503, and `answer-withheld` under every status. Elsewhere it is another's problem, as is one over 64 KiB.
 class ClientRule {
  public:
   /// Throws InvalidArgument for an option out of bounds.

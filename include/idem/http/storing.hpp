@@ -39,7 +39,7 @@ void validate(const StorePolicy& policy);
 /// Is an answer with this status stored? 100 to 599.
 [[nodiscard]] Store stored(const StorePolicy& policy, int status) noexcept;
 
-/// `response` with those headers only that the policy stores, in their order.
+/// `response` with those headers only that the policy stores, in their order; without those that its `Connection` names.
 [[nodiscard]] Response storable(const StorePolicy& policy, Response response);
 
 }  // namespace idem::inline v0::http
