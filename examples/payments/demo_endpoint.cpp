@@ -91,7 +91,8 @@ json rows_of(pqxx::dbtransaction& tx, const std::string& query) {
 
 // Those of the acquirer's charges whose reference is one of these; null where it does not answer.
 json charges_for(const std::string& acquirer_url, const std::set<std::string>& references) {
-  httplib::Client client{acquirer_url};
+  // As acquirer_at() takes it, with a slash at the end or without.
+  httplib::Client client{acquirer_url.substr(0, acquirer_url.find_last_not_of('/') + 1)};
   client.set_connection_timeout(ledger_patience);
   client.set_read_timeout(ledger_patience);
   const httplib::Result answer = client.Get("/ledger");
