@@ -1,10 +1,8 @@
 #include "server.hpp"
 
-#include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>
 
-#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
@@ -12,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "connection_of.hpp"
 #include "request.hpp"
 
 namespace company {
@@ -28,28 +27,9 @@ std::string error(const std::string& what) {
   return nlohmann::json{{"error", what}}.dump();
 }
 
-// The library hands no socket to a handler: the connection is the one with this other end. -1 if it was reset.
-int connection_of(const httplib::Request& request) {
-  // The library itself serves no descriptor beyond.
-  for (int candidate = 0; candidate < FD_SETSIZE; ++candidate) {
-    sockaddr_storage peer{};
-    socklen_t size = sizeof peer;
-    auto* address = reinterpret_cast<sockaddr*>(&peer);
-    if (getpeername(candidate, address, &size) != 0) continue;
-    std::array<char, NI_MAXHOST> host{};
-    std::array<char, NI_MAXSERV> port{};
-    if (getnameinfo(address, size, host.data(), host.size(), port.data(), port.size(),
-                    NI_NUMERICHOST | NI_NUMERICSERV) == 0 &&
-        request.remote_addr == host.data() && std::to_string(request.remote_port) == port.data()) {
-      return candidate;
-    }
-  }
-  return -1;
-}
-
 // Until the client leaves, so that clients that have given up hold no thread.
 void answer_never(const httplib::Request& request) {
-  const int connection = connection_of(request);
+  const int connection = examples::connection_of(request);
   if (connection < 0) return;
   pollfd left{connection, POLLRDHUP, 0};
   while (poll(&left, 1, -1) < 0 && errno == EINTR) {

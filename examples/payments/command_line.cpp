@@ -11,7 +11,8 @@ namespace {
 constexpr const char* usage =
     "usage: payments run --database-url URL --requests FILE.jsonl [--acquirer URL [CALL]] | "
     "payments sweep --database-url URL --acquirer URL [CALL] | payments repair --database-url URL | "
-    "payments serve --listen HOST:PORT --database-url URL --acquirer URL [--status-mismatch N] [CALL] | "
+    "payments serve --listen HOST:PORT --database-url URL --acquirer URL [--status-mismatch N] [--no-page] "
+    "[CALL] | "
     "payments client --url URL --principal NAME --intent FILE [--amount-cents N --currency C --offering O "
     "--token T], "
     "where CALL is --lease-ms N --deadline-ms N --no-deduplication";
@@ -24,7 +25,7 @@ CommandLine::CommandLine(std::span<const std::string> words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& name = words[i];
     std::string value;
-    if (name != "--no-deduplication") {
+    if (name != "--no-deduplication" && name != "--no-page") {
       if (++i == words.size()) throw BadUsage{};
       value = words[i];
     }

@@ -1,7 +1,7 @@
 // payments run --database-url URL --requests FILE.jsonl [--acquirer URL [CALL]]
 // payments sweep --database-url URL --acquirer URL [CALL]
 // payments repair --database-url URL
-// payments serve --listen HOST:PORT --database-url URL --acquirer URL [--status-mismatch N] [CALL]
+// payments serve --listen HOST:PORT --database-url URL --acquirer URL [--status-mismatch N] [--no-page] [CALL]
 // payments client --url URL --principal NAME --intent FILE [--amount-cents N --currency C --offering O --token T]
 //
 // CALL: --lease-ms N, --deadline-ms N, --no-deduplication
@@ -106,7 +106,9 @@ int serve(CommandLine& line) {
   if (const auto status = line.take("--status-mismatch")) {
     options.mismatch_status = static_cast<int>(payments::positive_number(*status).value_or(0));
   }
-  options.charging = charging(line, line.need("--acquirer"));
+  options.page = !line.take("--no-page");
+  options.acquirer_url = line.need("--acquirer");
+  options.charging = charging(line, options.acquirer_url);
   as_usage([&] { payments::validate(options); });
   payments::serve(options);
   return 0;

@@ -1,5 +1,7 @@
 #include "payment_server.hpp"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
@@ -9,8 +11,12 @@
 #include <vector>
 
 #include "bearer.hpp"
+#include "connection_of.hpp"
+#include "demo_fault.hpp"
 #include "first_line.hpp"
+#include "idem/http/problem.hpp"
 #include "log.hpp"
+#include "page_files.hpp"
 #include "payment_responses.hpp"
 
 namespace payments {
@@ -87,9 +93,22 @@ void refuse(const httplib::Request& request, httplib::Response& response) {
   }
 }
 
+// Empty where there is no such fault, or more than one.
+std::optional<DemoFault> fault_in(const httplib::Request& request) {
+  const std::size_t lines = request.get_header_value_count(demo_fault_header);
+  if (lines == 0) return DemoFault::none;
+  if (lines > 1) return std::nullopt;
+  return demo_fault_named(request.get_header_value(demo_fault_header));
+}
+
+idem::Response no_such_fault() {
+  return idem::http::problem_response(idem::http::Problem::request_refused,
+                                      {.status = 400, .detail = "there is no such Demo-Fault"});
+}
+
 }  // namespace
 
-PaymentServer::PaymentServer(const PaymentEndpoint& endpoint) {
+PaymentServer::PaymentServer(const PaymentEndpoint& endpoint, const DemoEndpoint* demo) {
   // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): the library owns what this makes
   server_.new_task_queue = [] { return new httplib::ThreadPool{threads}; };
   // One request for each connection: the library leaves a GET's body unread, and would take it for the next request.
@@ -104,12 +123,17 @@ PaymentServer::PaymentServer(const PaymentEndpoint& endpoint) {
     return httplib::Server::HandlerResponse::Unhandled;
   });
 
-  server_.Post("/payments", [&endpoint](const httplib::Request& request, httplib::Response& response,
-                                        const httplib::ContentReader& read) {
+  server_.Post("/payments", [&endpoint, demo](const httplib::Request& request, httplib::Response& response,
+                                              const httplib::ContentReader& read) {
     const auto body = body_of(request, response, read);
     if (!body) return;
-    send(response, endpoint.pay(principal_in(request), key_lines(request),
-                                request.get_header_value("Content-Type"), *body));
+    const auto fault = demo != nullptr ? fault_in(request) : DemoFault::none;
+    if (!fault) return send(response, no_such_fault());
+    const PaymentEndpoint& pays = fault == DemoFault::kill_after_approval ? demo->doomed() : endpoint;
+    send(response, pays.pay(principal_in(request), key_lines(request),
+                            request.get_header_value("Content-Type"), *body));
+    // Nothing of the answer can be written then.
+    if (fault == DemoFault::drop_answer) shutdown(examples::connection_of(request), SHUT_RDWR);
   });
   server_.Get("/payments/([^/]+)", [&endpoint](const httplib::Request& request, httplib::Response& response) {
     send(response, endpoint.get(principal_in(request), request.matches[1].str()));
@@ -117,6 +141,7 @@ PaymentServer::PaymentServer(const PaymentEndpoint& endpoint) {
   server_.Get("/healthz", [](const httplib::Request&, httplib::Response& response) {
     response.set_content("ok\n", "text/plain");
   });
+  if (demo != nullptr) serve_page(*demo);
   server_.set_exception_handler(
       [](const httplib::Request&, httplib::Response& response, const std::exception_ptr& thrown) {
         log("a request failed: " + first_line(thrown));
@@ -126,6 +151,29 @@ PaymentServer::PaymentServer(const PaymentEndpoint& endpoint) {
       httplib::Server::Handler{[](const httplib::Request& request, httplib::Response& response) {
         if (!response.has_header("Content-Type")) refuse(request, response);
       }});
+}
+
+void PaymentServer::serve_page(const DemoEndpoint& demo) {
+  for (const PageFile& file : page_files()) {
+    server_.Get(file.path, [&file](const httplib::Request&, httplib::Response& response) {
+      response.set_header("Content-Security-Policy", page_policy);
+      response.set_header("X-Content-Type-Options", "nosniff");
+      response.set_header("Referrer-Policy", "no-referrer");
+      response.set_header("Cache-Control", "no-cache");
+      response.set_content(file.content.data(), file.content.size(), file.type);
+    });
+  }
+  server_.Get("/demo/state", [&demo](const httplib::Request& request, httplib::Response& response) {
+    response.set_header("Cache-Control", "no-store");
+    send(response, demo.state(principal_in(request)));
+  });
+  server_.Post("/demo/payments/([^/]+)/redeliveries",
+               [&demo](const httplib::Request& request, httplib::Response& response,
+                       const httplib::ContentReader& read) {
+                 // It has none, or one that says nothing.
+                 if (!body_of(request, response, read)) return;
+                 send(response, demo.redeliver(principal_in(request), request.matches[1].str()));
+               });
 }
 
 void PaymentServer::start() {

@@ -7,6 +7,7 @@
 
 #include "connection_pool.hpp"
 #include "database.hpp"
+#include "demo_endpoint.hpp"
 #include "end_signals.hpp"
 #include "first_line.hpp"
 #include "listen_address.hpp"
@@ -48,7 +49,8 @@ void serve(const ServeOptions& options) {
   examples::Session session = open_database(options.database_url);
   ConnectionPool pool{options.database_url, connections};
   const PaymentEndpoint endpoint{pool, charging, boundary};
-  PaymentServer server{endpoint};
+  const DemoEndpoint demo{pool, charging, boundary, options.acquirer_url};
+  PaymentServer server{endpoint, options.page ? &demo : nullptr};
   const int port = server.listen(address);
   const Recovery recovery{pool, charging, std::move(session)};
   server.start();

@@ -12,6 +12,8 @@ struct ServeOptions {
   std::string database_url;
   int mismatch_status = 422;  ///< Of a key that was used for another request: 422, 409 or 400.
   Charging charging{};
+  std::string acquirer_url{};  ///< Whose ledger the page shows.
+  bool page = true;            ///< The page on `/`, and the faults that it asks for.
 };
 
 /// Throws idem::InvalidArgument or std::invalid_argument for bad options, and for any in a build without cpp-httplib.

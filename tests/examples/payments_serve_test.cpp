@@ -34,6 +34,11 @@ void expect_problem(const httplib::Response& answer, int status, const std::stri
   EXPECT_EQ(problem(answer), type);
 }
 
+// No answer, as the server ended the connection.
+void expect_none(const httplib::Result& result) {
+  EXPECT_FALSE(result) << result->status;
+}
+
 class PaymentsServe : public PaymentsServer {
  protected:
   // The answer that `first` was, replayed.
@@ -43,6 +48,19 @@ class PaymentsServe : public PaymentsServer {
     EXPECT_EQ(replay.get_header_value("Location"), first.get_header_value("Location"));
     EXPECT_EQ(replay.get_header_value("Content-Type"), first.get_header_value("Content-Type"));
     EXPECT_EQ(replay.get_header_value("Idempotent-Replayed"), "true");
+  }
+  static std::string payment_in(const httplib::Response& made) {
+    return json::parse(made.body).at("payment_id");
+  }
+  [[nodiscard]] httplib::Result pay_with_fault(const std::string& key, const std::string& fault,
+                                               const std::string& text = body()) const {
+    return client().Post(
+        "/payments", {{"Authorization", "Bearer demo-ann"}, {"Idempotency-Key", key}, {"Demo-Fault", fault}},
+        text, "application/json");
+  }
+  [[nodiscard]] httplib::Result redeliver(const std::string& payment, const std::string& principal) const {
+    return client().Post("/demo/payments/" + payment + "/redeliveries",
+                         {{"Authorization", "Bearer demo-" + principal}}, "", "application/json");
   }
   // What the payment's charge, the only one, was approved as.
   [[nodiscard]] json approval() const {
@@ -331,6 +349,165 @@ TEST_F(PaymentsServe, WhatAHandlerThrowsIsAFailureWithoutContent) {
   EXPECT_EQ(pay("k1").status, 201);
   server_->signal(SIGTERM);
   EXPECT_EQ(server_->wait_at_most(60s).err, "payments: a request failed: ERROR:  tok_secret\n");
+}
+
+TEST_F(PaymentsServe, ThePageIsServedWithAPolicy) {
+  serve();
+  for (const auto& [path, type] : {std::pair{"/", "text/html; charset=utf-8"},
+                                   {"/page.css", "text/css; charset=utf-8"},
+                                   {"/page.js", "text/javascript; charset=utf-8"}}) {
+    const auto file = answer(client().Get(path));
+    EXPECT_EQ(file.status, 200) << path;
+    EXPECT_EQ(file.get_header_value("Content-Type"), type);
+    EXPECT_EQ(file.get_header_value("X-Content-Type-Options"), "nosniff");
+    const std::string policy = file.get_header_value("Content-Security-Policy");
+    EXPECT_EQ(policy.find("default-src 'none'; script-src 'self';"), 0U) << policy;
+    EXPECT_EQ(policy.find("unsafe"), std::string::npos);
+  }
+  const auto page = answer(client().Get("/"));
+  EXPECT_NE(page.body.find("Enroll"), std::string::npos);
+}
+
+TEST_F(PaymentsServe, WithoutThePageThereIsNoneAndNoFault) {
+  serve({"--no-page"});
+  for (const char* path : {"/", "/page.js", "/demo/state"}) {
+    EXPECT_EQ(answer(client().Get(path, {{"Authorization", "Bearer demo-ann"}})).status, 404) << path;
+  }
+  const auto made = pay_with_fault("k1", "kill-after-approval");
+  EXPECT_EQ(answer(made).status, 201);
+  EXPECT_EQ(answer(pay_with_fault("k2", "drop-answer")).status, 201);
+  EXPECT_EQ(answer(redeliver(payment_in(*made), "ann")).status, 404);
+}
+
+TEST_F(PaymentsServe, ADroppedAnswerIsReplayed) {
+  serve();
+  expect_none(pay_with_fault("k1", "drop-answer"));
+  EXPECT_EQ(charges(), 1U);
+  EXPECT_EQ(database_.number("SELECT count(*) FROM payment WHERE state = 'AUTHORIZED'"), 1);
+  const auto retry = pay("k1");
+  EXPECT_EQ(retry.status, 201);
+  EXPECT_EQ(json::parse(retry.body).at("charge_id"), approval());
+  EXPECT_EQ(retry.get_header_value("Idempotent-Replayed"), "true") << "the fault is no part of the request";
+  EXPECT_EQ(charges(), 1U);
+}
+
+TEST_F(PaymentsServe, AServerThatIsToldToDieAfterTheApprovalDoes) {
+  serve();
+  // What decides against it, or was decided, kills nobody.
+  EXPECT_EQ(answer(pay_with_fault("declined", "kill-after-approval", body("1313"))).status, 402);
+  EXPECT_EQ(pay("done").status, 201);
+  EXPECT_EQ(answer(pay_with_fault("done", "kill-after-approval")).status, 201);
+
+  expect_none(pay_with_fault("k1", "kill-after-approval"));
+  EXPECT_EQ(server_->wait_at_most(60s).signal, SIGKILL);
+  EXPECT_EQ(charges(), 3U);
+  EXPECT_EQ(database_.number("SELECT count(*) FROM payment WHERE state = 'PENDING'"), 1);
+
+  serve();
+  expect_problem(pay("k1"), 409, "in-progress");
+  database_.advance(lease + 1min);
+  EXPECT_EQ(pay_until_decided("k1").status, 201);
+  EXPECT_EQ(charges(), 3U);
+}
+
+TEST_F(PaymentsServe, AnUnknownFaultIsRefused) {
+  serve();
+  for (const char* unknown : {"drop", "Drop-Answer", "drop-answer, kill-after-approval", "none"}) {
+    expect_problem(answer(pay_with_fault("k1", unknown)), 400, "request-refused");
+  }
+  expect_problem(post({{"Authorization", "Bearer demo-ann"},
+                       {"Idempotency-Key", "k1"},
+                       {"Demo-Fault", "drop-answer"},
+                       {"Demo-Fault", "drop-answer"}},
+                      body()),
+                 400, "request-refused");
+  EXPECT_EQ(charges(), 0U);
+  EXPECT_EQ(database_.number("SELECT count(*) FROM idem_record"), 0);
+}
+
+TEST_F(PaymentsServe, TheStateIsThePrincipalsOwn) {
+  serve();
+  const auto made = pay("k1");
+  EXPECT_EQ(post({{"Authorization", "Bearer demo-bob"}, {"Idempotency-Key", "bobs"}}, body("1313")).status,
+            402);
+  postgres_test::wait_until(database_, "SELECT EXISTS (SELECT FROM receipt)");
+  const auto told = get("/demo/state", "ann");
+  EXPECT_EQ(told.status, 200);
+  EXPECT_EQ(told.get_header_value("Content-Type"), "application/json");
+  EXPECT_EQ(told.get_header_value("Cache-Control"), "no-store");
+  EXPECT_EQ(told.body.find("tok_secret"), std::string::npos);
+  EXPECT_EQ(told.body.find("bob"), std::string::npos);
+  const json state = json::parse(told.body);
+  for (const char* list : {"records", "payments", "seats", "receipts", "charges"}) {
+    ASSERT_EQ(state.at(list).size(), 1U) << list;
+  }
+  const json record = state["records"][0];
+  EXPECT_EQ(record.at("key"), "k1");
+  EXPECT_EQ(record.at("state"), "COMPLETED");
+  EXPECT_EQ(record.at("taken_over"), false);
+  EXPECT_EQ(record.at("fence"), record.at("generation"));
+  const json payment = state["payments"][0];
+  EXPECT_EQ(payment.at("payment_id"), payment_in(made));
+  EXPECT_EQ(payment.at("state"), "AUTHORIZED");
+  EXPECT_EQ(payment.at("amount_cents"), 1290);
+  EXPECT_EQ(payment.at("charge_id"), json::parse(made.body).at("charge_id"));
+  EXPECT_EQ(state["seats"][0], (json{{"offering_id", "cpp-20"}, {"payment_id", payment_in(made)}}));
+  EXPECT_EQ(state["receipts"][0].at("payment_id"), payment_in(made));
+  EXPECT_EQ(state["charges"][0].at("charge_id"), payment.at("charge_id"));
+  EXPECT_EQ(state["charges"][0].at("reference"), payment_in(made));
+
+  // A decline is a charge that was refused, and no seat.
+  const json bobs = json::parse(get("/demo/state", "bob").body);
+  EXPECT_EQ(bobs.at("records").at(0).at("state"), "FAILED");
+  EXPECT_EQ(bobs.at("charges").at(0).at("outcome"), "declined");
+  EXPECT_EQ(bobs.at("seats"), json::array());
+  EXPECT_EQ(json::parse(get("/demo/state", "eve").body),
+            json::parse(R"({"records":[],"payments":[],"seats":[],"receipts":[],"charges":[]})"));
+  expect_problem(answer(client().Get("/demo/state")), 401, "unauthenticated");
+}
+
+TEST_F(PaymentsServe, TheStateHasNoTokenWhileAPaymentIsPending) {
+  serve();
+  acquirer_.control({{"mode", "late"}, {"delay_ms", 600'000}});
+  auto first = std::async(std::launch::async, [this] { return pay("k1"); });
+  wait_for_charges(1);
+  const auto told = get("/demo/state", "ann");
+  EXPECT_EQ(told.body.find("tok_secret"), std::string::npos);
+  const json state = json::parse(told.body);
+  EXPECT_EQ(state.at("payments").at(0).at("state"), "PENDING");
+  EXPECT_EQ(state.at("payments").at(0).at("charge_id"), nullptr);
+  EXPECT_EQ(state.at("records").at(0).at("state"), "IN_PROGRESS");
+  EXPECT_EQ(state.at("records").at(0).at("lapsed"), false);
+  const auto left = state.at("records").at(0).at("lease_left_ms").get<long long>();
+  EXPECT_GT(left, 0);
+  EXPECT_LE(left, std::chrono::milliseconds{lease}.count());
+  EXPECT_EQ(state.at("charges").size(), 1U);
+  (void)acquirer_.kill();
+  expect_problem(first.get(), 409, "in-progress");
+  EXPECT_EQ(json::parse(get("/demo/state", "ann").body).at("charges"), nullptr) << "nobody can tell";
+}
+
+TEST_F(PaymentsServe, ARedeliveredEventIsADuplicate) {
+  serve();
+  const std::string id = payment_in(pay("k1"));
+  postgres_test::wait_until(database_, "SELECT EXISTS (SELECT FROM receipt)");
+  for (int i = 0; i < 2; ++i) {
+    const auto told = answer(redeliver(id, "ann"));
+    EXPECT_EQ(told.status, 200);
+    EXPECT_EQ(told.body, R"({"delivery":"duplicate"})");
+  }
+  EXPECT_EQ(database_.number("SELECT count(*) FROM seat"), 1);
+  EXPECT_EQ(database_.number("SELECT count(*) FROM receipt"), 1);
+
+  EXPECT_EQ(answer(redeliver(id, "bob")).status, 404);
+  EXPECT_EQ(answer(redeliver("x", "ann")).status, 404);
+  expect_problem(answer(client().Post("/demo/payments/" + id + "/redeliveries")), 401, "unauthenticated");
+  EXPECT_EQ(pay("k2", body("1313")).status, 402);
+  const auto connection = database_.connect();
+  const auto declined = pqxx::work{*connection}
+                            .exec("SELECT payment_id FROM payment WHERE state = 'DECLINED'")[0][0]
+                            .as<std::string>();
+  EXPECT_EQ(answer(redeliver(declined, "ann")).status, 409) << "it has no such event";
 }
 
 TEST_F(PaymentsServe, ConnectionsThatDiedAreReplaced) {
