@@ -50,9 +50,9 @@ function decide() {
 // ---- What to do after each attempt: docs/client-guide.md's table.
 
 // Under which the service sends a problem of its own; elsewhere its type is somebody else's.
-const told = [202, 400, 401, 409, 422, 423, 425, 503];
+const problemStatuses = [202, 400, 401, 409, 422, 423, 425, 503];
 // What HTTP itself has against the message: the command was not asked.
-const unread = [400, 405, 406, 411, 413, 414, 415, 416, 417, 421, 426, 431];
+const unreadStatuses = [400, 405, 406, 411, 413, 414, 415, 416, 417, 421, 426, 431];
 
 const again = (reply) => ({ again: true, retryAfter: reply.retryAfter });
 const done = { done: true };
@@ -61,7 +61,7 @@ const stop = (why) => ({ why });
 function adviceAfter(reply) {
   if (!reply.answered) return again(reply);
   // The type counts more than the status.
-  switch (reply.problem === "answer-withheld" || told.includes(reply.status) ? reply.problem : "") {
+  switch (reply.problem === "answer-withheld" || problemStatuses.includes(reply.status) ? reply.problem : "") {
     case "in-progress":
     case "unknown":
     case "unavailable":
@@ -78,7 +78,7 @@ function adviceAfter(reply) {
       return stop("refused; nothing was done");
   }
   if (reply.status === 202) return reply.keyTold ? again(reply) : done;
-  if (unread.includes(reply.status)) return stop("refused; nothing was done");
+  if (unreadStatuses.includes(reply.status)) return stop("refused; nothing was done");
   if ([401, 403, 407].includes(reply.status)) return stop("not signed in; nothing was done");
   if (reply.status === 422) return stop("a bug: the key was used for another request");
   if ([408, 409, 423, 425, 429].includes(reply.status) || reply.status >= 500) return again(reply);
