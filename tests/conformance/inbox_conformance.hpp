@@ -27,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "idem/card_guard.hpp"
 #include "idem/inbox.hpp"
 #include "idem/retention.hpp"
 #include "idem/testing/race.hpp"
@@ -92,6 +93,18 @@ class InboxConformance : public ::testing::Test {
     int runs = 0;
   };
 
+  // Looks at the payload first, as docs/events.md has it.
+  struct Careful {
+    static constexpr std::string_view name = "careful";
+
+    void apply(Tx& tx, const TestEvent& event) {
+      fixture.enrol(tx, event.identity.id);
+      check_no_card_data("the event's payload", payload);
+    }
+
+    Fixture& fixture;
+    std::string payload{};
+  };
   // Fails on one event, always.
   struct Picky {
     static constexpr std::string_view name = "picky";
@@ -216,6 +229,25 @@ TYPED_TEST_P(InboxConformance, AConsumerThatThrowsLeavesNoRowAndTheRedeliveryRun
   EXPECT_EQ(this->fixture.inbox_rows(), 0U);
   this->enrolment.fails = false;
   EXPECT_EQ(this->deliver(this->enrolment, this->event()), Delivery::applied);
+  EXPECT_EQ(this->fixture.enrolled(), 1U);
+}
+
+TYPED_TEST_P(InboxConformance, AnEventWithACardsNumberIsForADeadLetterAndLeavesNothing) {
+  typename TestFixture::Careful careful{this->fixture, R"({"paid_with":"4242 4242 4242 4242"})"};
+  for (int delivery = 1; delivery <= 2; ++delivery) {
+    try {
+      (void)this->deliver(careful, this->event());
+      ADD_FAILURE() << "delivery " << delivery << " was taken";
+    } catch (const CardDataFound& refused) {
+      // No redelivery mends it.
+      EXPECT_EQ(refused.next_step(), NextStep::stop);
+      EXPECT_THAT(refused.what(), ::testing::Not(::testing::HasSubstr("4242")));
+    }
+    EXPECT_EQ(this->fixture.inbox_rows(), 0U);
+    EXPECT_EQ(this->fixture.enrolled(), 0U);
+  }
+  careful.payload = R"({"paid_with":"tok_1"})";
+  EXPECT_EQ(this->deliver(careful, this->event()), Delivery::applied);
   EXPECT_EQ(this->fixture.enrolled(), 1U);
 }
 
@@ -594,7 +626,8 @@ TYPED_TEST_P(InboxConformance, APurgeRefusesOptionsBeyondALimit) {
 REGISTER_TYPED_TEST_SUITE_P(
     InboxConformance, ARedeliveryIsADuplicateAndTheConsumerIsNotCalled, TwoConsumersEachSeeTheEvent,
     TheSourceIsPartOfTheIdentityAndTheBytesDecide, WhatRollsBackIsUnseen,
-    AConsumerThatThrowsLeavesNoRowAndTheRedeliveryRuns, AConsumersExceptionThatIsSwallowedCommitsNothing,
+    AConsumerThatThrowsLeavesNoRowAndTheRedeliveryRuns,
+    AnEventWithACardsNumberIsForADeadLetterAndLeavesNothing, AConsumersExceptionThatIsSwallowedCommitsNothing,
     ASecondDeliveryInTheSameTransactionIsADuplicate, AnEventThatIsBeingAppliedElsewhereIsWaitedFor,
     AfterTheOthersRollbackTheWaitingDeliveryApplies, AnEventOlderThanTheHorizonIsNotApplied,
     TheTimeInAVersion7UuidCounts, AnEventOfUnknownAgeIsAppliedOnlyWhereTheCallerSaysSo,

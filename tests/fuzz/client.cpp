@@ -48,19 +48,20 @@ void check_pause(const Advice& advice, std::string_view retry_after, std::chrono
   }
 }
 
+bool is_one_of(int status, std::initializer_list<int> statuses) {
+  return std::find(statuses.begin(), statuses.end(), status) != statuses.end();
+}
+
 // The table in the header, for the answers that hold no problem.
 void check_status(const Advice& advice, const ReplyView& reply) {
   const int status = reply.status;
-  const auto is_one_of = [status](std::initializer_list<int> statuses) {
-    return std::find(statuses.begin(), statuses.end(), status) != statuses.end();
-  };
-  if (is_one_of({408, 409, 423, 425, 429}) || status >= 500 ||
+  if (is_one_of(status, {408, 409, 423, 425, 429}) || status >= 500 ||
       (status == 202 && !reply.idempotency_key.empty())) {
     check_pause(advice, reply.retry_after, options.first_pause);
-  } else if (status == 400) {
-    expect(advice == Advice{Stop{Stop::Why::refused}}, "400 is refused");
-  } else if (is_one_of({401, 403})) {
-    expect(advice == Advice{Stop{Stop::Why::forbidden}}, "401 and 403 are forbidden");
+  } else if (is_one_of(status, {400, 405, 406, 411, 413, 414, 415, 416, 417, 421, 426, 431})) {
+    expect(advice == Advice{Stop{Stop::Why::refused}}, "what HTTP has against the message is refused");
+  } else if (is_one_of(status, {401, 403, 407})) {
+    expect(advice == Advice{Stop{Stop::Why::forbidden}}, "401, 403 and 407 are forbidden");
   } else if (status == 422) {
     expect(advice == Advice{Stop{Stop::Why::mismatch}}, "422 is a mismatch");
   } else if ((status >= 200 && status < 300) || (status >= 400 && status < 500)) {
@@ -70,7 +71,7 @@ void check_status(const Advice& advice, const ReplyView& reply) {
   }
 }
 
-// What the boundary says, whatever it says of it, is understood.
+// What the boundary says, whatever it says of it, is understood; under a status that it never sends, the problem is another's.
 void check_problem(std::uint8_t choice, const ReplyView& reply) {
   const auto problem = static_cast<Problem>(choice % 9);
   const Response response = http::problem_response(
@@ -80,6 +81,11 @@ void check_problem(std::uint8_t choice, const ReplyView& reply) {
   sent.content_type = response.headers.front().value;
   sent.body = body_text(response);
   const Advice advice = http::ClientRule{options}.after(sent);
+  if (problem != Problem::answer_withheld &&
+      !is_one_of(reply.status, {202, 400, 401, 409, 422, 423, 425, 503})) {
+    check_status(advice, sent);
+    return;
+  }
   switch (problem) {
     case Problem::in_progress:
     case Problem::unknown:
