@@ -49,7 +49,8 @@ Content content_of(const RequestContent& request, const CanonicalJsonOptions& js
   }
   if (!projection.keeps_everything()) {
     throw InvalidArgument{
-        "members can be included or excluded in a JSON body only, and the content type is another"};
+        "the body has to be JSON, of which members are compared, and its content type is another: send "
+        "Content-Type: application/json"};
   }
   return {"raw:" + std::move(type), {}, request.body};
 }

@@ -1,6 +1,7 @@
 #include "bearer.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 namespace payments {
 namespace {
@@ -13,7 +14,12 @@ constexpr bool is_token(char c) {
 }  // namespace
 
 std::string principal_of(std::string_view authorization) {
-  constexpr std::string_view head = "Bearer demo-";
+  // The scheme's letters may be of either case (RFC 9110, 11.1).
+  constexpr std::string_view scheme = "bearer ";
+  constexpr std::string_view head = "demo-";
+  const auto same = [](unsigned char given, char wanted) { return std::tolower(given) == wanted; };
+  if (!std::ranges::equal(authorization.substr(0, scheme.size()), scheme, same)) return {};
+  authorization.remove_prefix(scheme.size());
   if (!authorization.starts_with(head)) return {};
   const std::string_view name = authorization.substr(head.size());
   if (name.size() > 255 || !std::ranges::all_of(name, is_token)) return {};

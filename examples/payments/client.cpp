@@ -51,7 +51,8 @@ idem::http::ReplyView view_of(const examples::Received& received) {
           .retry_after = received.header("Retry-After"),
           .content_type = received.header("Content-Type"),
           .idempotency_key = received.header("Idempotency-Key"),
-          .body = received.body};
+          .body = received.body,
+          .replayed = received.header("Idempotent-Replayed") == "true"};
 }
 
 // One attempt; nothing where there was no answer.

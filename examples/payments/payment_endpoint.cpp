@@ -1,5 +1,6 @@
 #include "payment_endpoint.hpp"
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,6 +16,8 @@ namespace payments {
 idem::http::BoundaryOptions payment_boundary(int mismatch_status) {
   idem::http::BoundaryOptions options;
   options.mismatch_status = mismatch_status;
+  // For who looks on. A service says minutes: a settlement has to decide it.
+  options.unknown_retry_after = std::chrono::seconds{1};
   for (const std::string& member : operation_members()) options.fingerprint.include.push_back("/" + member);
   return options;
 }

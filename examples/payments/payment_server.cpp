@@ -37,6 +37,8 @@ void send(httplib::Response& out, const idem::Response& response) {
       out.set_header(header.name, header.value);
     }
   }
+  // RFC 9110, 15.5.2.
+  if (response.status == 401) out.set_header("WWW-Authenticate", "Bearer");
   out.set_content(std::string{idem::body_text(response)}, type);
 }
 

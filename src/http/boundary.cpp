@@ -92,6 +92,10 @@ Boundary::Boundary(BoundaryOptions options)
   check_status("in_progress_status", options_.in_progress_status, {409, 202, 423, 425});
   check_status("mismatch_status", options_.mismatch_status, {422, 409, 400});
   check_status("unknown_status", options_.unknown_status, {503, 202});
+  if (options_.unknown_retry_after < std::chrono::seconds{1} ||
+      options_.unknown_retry_after > std::chrono::hours{24}) {
+    throw InvalidArgument{"unknown_retry_after must be 1 s to 24 h"};
+  }
   // Says whether the options are legal.
   (void)parse_idempotency_key({}, options_.key);
 }
@@ -181,7 +185,7 @@ Response Boundary::not_known(const Request& command, std::optional<Response> tol
                                                                  .key = command.key.value,
                                                                  .types = options_.problem_types});
   come_back_with(response, command.key);
-  retry_after(response, soon);
+  retry_after(response, options_.unknown_retry_after);
   return response;
 }
 

@@ -89,7 +89,10 @@ ClientRule::ClientRule(ClientRuleOptions options) : options_{options}, bound_{op
 
 Advice ClientRule::after(const ReplyView& reply) {
   ++tries_;
-  if (const auto problem = problem_in(reply)) {
+  const auto problem = problem_in(reply);
+  // What is stored is final, whatever its status means elsewhere.
+  if (reply.replayed) return Done{.body_withheld = problem == Problem::answer_withheld};
+  if (problem) {
     switch (*problem) {
       case Problem::in_progress:
       case Problem::unknown:

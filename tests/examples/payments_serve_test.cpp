@@ -241,6 +241,7 @@ TEST_F(PaymentsServe, NobodyIsRefused) {
   serve();
   const std::pair<const char*, const char*> key{"Idempotency-Key", "k1"};
   expect_problem(post({key}, body()), 401, "unauthenticated");
+  EXPECT_EQ(post({key}, body()).get_header_value("WWW-Authenticate"), "Bearer");
   for (const char* other : {"Basic demo-ann", "Bearer ann", "Bearer demo-", "Bearer demo-a b", "demo-ann"}) {
     expect_problem(post({key, {"Authorization", other}}, body()), 401, "unauthenticated");
   }
@@ -249,6 +250,7 @@ TEST_F(PaymentsServe, NobodyIsRefused) {
       "unauthenticated");
   EXPECT_EQ(charges(), 0U);
   EXPECT_EQ(database_.number("SELECT count(*) FROM idem_record"), 0);
+  EXPECT_EQ(post({key, {"Authorization", "bEARER demo-ann"}}, body()).status, 201);
 }
 
 TEST_F(PaymentsServe, ABodyThatIsNoPaymentIsRefused) {

@@ -140,6 +140,9 @@ void one_input(Input input) {
     check_pause(advice, reply.retry_after, options.first_pause);
   }
   check_problem(choice / 4U, reply);
+  ReplyView again = reply;
+  again.replayed = true;
+  expect(std::holds_alternative<Done>(http::ClientRule{options}.after(again)), "a replay is the answer");
 
   // It comes to an end, whatever is answered.
   static_cast<void>(rule.after_no_answer());

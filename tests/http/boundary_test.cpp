@@ -261,9 +261,12 @@ TEST_F(BoundaryTest, AnUnknownResultIsToldWithTheKey) {
   const Response without = boundary.handle("ann", view, [](const Request&) -> Outcome { return Unknown{}; });
   EXPECT_EQ(expect_problem(without, Problem::unknown, 503).at("idempotency_key"), "a\\b");
   EXPECT_EQ(header(without, "Idempotency-Key"), R"("a\\b")");
-  EXPECT_EQ(header(without, "Retry-After"), "1");
-  const Boundary accepting{{.unknown_status = 202}};
-  EXPECT_EQ(accepting.handle("ann", view, [](const Request&) -> Outcome { return Unknown{}; }).status, 202);
+  EXPECT_EQ(header(without, "Retry-After"), "60");
+  const Boundary accepting{{.unknown_status = 202, .unknown_retry_after = std::chrono::hours{1}}};
+  const Response accepted =
+      accepting.handle("ann", view, [](const Request&) -> Outcome { return Unknown{}; });
+  EXPECT_EQ(accepted.status, 202);
+  EXPECT_EQ(header(accepted, "Retry-After"), "3600");
 
   const Response told = boundary.handle("ann", view, [](const Request&) -> Outcome {
     return Unknown{text_response(202, "not known yet"), {}};
@@ -447,6 +450,7 @@ TEST_F(BoundaryTest, OptionsOutOfBoundsAreRefused) {
   EXPECT_THROW(Boundary{{.in_progress_status = 200}}, InvalidArgument);
   EXPECT_THROW(Boundary{{.mismatch_status = 500}}, InvalidArgument);
   EXPECT_THROW(Boundary{{.unknown_status = 200}}, InvalidArgument);
+  EXPECT_THROW(Boundary{{.unknown_retry_after = std::chrono::seconds{0}}}, InvalidArgument);
   EXPECT_THROW((Boundary{{.key = {.max_bytes = 0}}}), InvalidArgument);
   EXPECT_THROW((Boundary{{.store = {.headers = {"Set-Cookie"}}}}), InvalidArgument);
   EXPECT_THROW((Boundary{{.fingerprint = {.include = {"no pointer"}}}}), InvalidArgument);

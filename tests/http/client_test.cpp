@@ -115,6 +115,19 @@ TEST(ClientRule, ATypeUnderAStatusThatItNeverHasIsSomebodyElses) {
   }
 }
 
+// The first 409 may be somebody's request under way. What is replayed was decided.
+TEST(ClientRule, WhatIsMarkedAsAReplayIsTheAnswer) {
+  for (const int status : {201, 303, 400, 403, 409, 422, 423, 500, 503}) {
+    EXPECT_EQ(after({.status = status, .replayed = true}), Advice{Done{}}) << status;
+  }
+  const Response withheld = problem_response(Problem::answer_withheld, {.status = 409});
+  EXPECT_EQ(after({.status = 409,
+                   .content_type = "application/problem+json",
+                   .body = body_text(withheld),
+                   .replayed = true}),
+            Advice{Done{.body_withheld = true}});
+}
+
 TEST(ClientRule, ABodyThatIsTooLargeForAProblemIsNotRead) {
   std::string body =
       R"({"type":"urn:idem:problem:in-progress","detail":")" + std::string(100'000, 'x') + "\"}";

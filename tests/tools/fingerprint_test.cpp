@@ -96,7 +96,8 @@ TEST(IdemctlFingerprint, RefusesPointersIntoWhatIsNotJson) {
   expect_refused(
       run_idemctl({"fingerprint", "--operation", "o", "--include", "/a", "--content-type", "text/plain"},
                   {.in = "{}"}),
-      "members can be included or excluded in a JSON body only, and the content type is another");
+      "the body has to be JSON, of which members are compared, and its content type is another: send "
+      "Content-Type: application/json");
 }
 
 TEST(IdemctlFingerprint, RefusesBadJson) {

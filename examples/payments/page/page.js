@@ -44,6 +44,7 @@ function decide() {
       payment_method_token: "tok_page",
     }),
     tries: 0,
+    open: false, // may one attempt have been carried out, of which nobody has told?
   };
 }
 
@@ -60,6 +61,7 @@ const stop = (why) => ({ why });
 
 function adviceAfter(reply) {
   if (!reply.answered) return again(reply);
+  if (reply.replayed) return done; // what is stored is final, whatever its status
   // The type counts more than the status.
   switch (reply.problem === "answer-withheld" || problemStatuses.includes(reply.status) ? reply.problem : "") {
     case "in-progress":
@@ -147,11 +149,16 @@ async function pursue(intent, fault) {
   for (;;) {
     const advice = adviceAfter(await attempt(intent, fault));
     fault = null;
-    if (!advice.again) {
-      if (advice.why) addNote(`Stopped: ${advice.why}.`);
-      forgetIntent(intent);
+    if (advice.done) return forgetIntent(intent);
+    if (advice.why) {
+      // Of a stop, only what no attempt can have carried out is forgotten.
+      const open = savedIntent()?.open === true;
+      addNote(`Stopped: ${advice.why}.` + (open ? " An earlier attempt may have been carried out: its key is kept." : ""));
+      if (!open) forgetIntent(intent);
       return;
     }
+    const saved = savedIntent();
+    if (saved?.key === intent.key) saveIntent({ ...saved, open: true });
     if (advice.retryAfter !== null) {
       await wait(advice.retryAfter * 1000);
     } else {
@@ -194,10 +201,10 @@ function takeFault() {
 
 // ---- The event again.
 
-let newestAuthorized = null;
+let newestDelivered = null;
 
 byId("redeliver").addEventListener("click", async () => {
-  const payment = newestAuthorized;
+  const payment = newestDelivered;
   const line = addLine("event", payment);
   try {
     const answer = await fetch(`/demo/payments/${encodeURIComponent(payment)}/redeliveries`, {
@@ -274,8 +281,9 @@ function show(state) {
   ], "The acquirer does not answer.");
   fill("seats", state.seats, (one) => [text(one.offering_id), code(one.payment_id)]);
   fill("receipts", state.receipts, (one) => [code(one.payment_id), cell(one.issued_at)]);
-  newestAuthorized = state.payments.find((one) => one.state === "AUTHORIZED")?.payment_id ?? null;
-  byId("redeliver").disabled = newestAuthorized === null;
+  // Only what was delivered once can be delivered again.
+  newestDelivered = state.payments.find((one) => state.receipts.some((receipt) => receipt.payment_id === one.payment_id))?.payment_id ?? null;
+  byId("redeliver").disabled = newestDelivered === null;
   const offering = byId("offering").value;
   byId("held").textContent = state.seats.some((one) => one.offering_id === offering)
     ? `${byId("principal").value} has a seat in ${offering}: a new decision would be charged again, and the seat stay one.`
@@ -365,6 +373,7 @@ const unfinished = savedIntent();
 if (unfinished) {
   byId("principal").value = unfinished.principal;
   byId("offering").value = unfinished.offering;
+  byId("amount").value = JSON.parse(unfinished.body).amount_cents;
   pursue(unfinished, null);
 }
 refresh();

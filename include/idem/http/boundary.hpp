@@ -31,6 +31,8 @@ struct BoundaryOptions {
   int mismatch_status = 422;
   /// Of an outside call whose result is not known, where the operation has stored no answer of its own: 202 or 503.
   int unknown_status = 503;
+  /// When its client is to ask again (`Retry-After`): a person, or a settlement, has to decide it meanwhile. 1 s to a day.
+  std::chrono::seconds unknown_retry_after{60};
   /// What problem types begin with: a URI of your documentation, or the default `urn:`.
   std::string problem_types{default_problem_types};
   /// The header that marks a replay, and its value; an empty name for none.

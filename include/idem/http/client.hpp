@@ -40,7 +40,8 @@ class Intent {
   std::string body_;
 };
 
-/// What a client has to know of an answer. Views: they must live during the call only.
+/// What a client has to know of an answer: give all of it, or another rule comes of it. Views: they must live during the call
+/// only.
 struct ReplyView {
   int status = 0;
   /// The header's value; empty where there is none.
@@ -49,6 +50,8 @@ struct ReplyView {
   /// The header's value; empty where there is none. A 202 that has it is to be asked for again.
   std::string_view idempotency_key{};
   std::string_view body{};
+  /// Is it marked as a replay (`Idempotent-Replayed: true`)?
+  bool replayed = false;
 };
 
 /// The answer is the command's, a decline too: keep it, and forget the intent.
@@ -96,12 +99,14 @@ struct ClientRuleOptions {
 ///
 /// | answer | advice |
 /// |---|---|
-/// | 2xx; 402 and every other 4xx that is not below | Done: that is the command's answer |
+/// | any that is marked as a replay | Done: that is the command's answer |
+/// | 2xx; 402 and every other 4xx that is not below | Done |
 /// | 202 with `Idempotency-Key`; a problem `in-progress`, `unknown` or `unavailable` | RetryAfter |
 /// | 409 without a problem of ours, 408, 423, 425, 429, each 5xx; a time-out, a lost connection | RetryAfter |
 /// | a problem `key-reused`; 422 without a problem of ours | Stop, mismatch |
 /// | a problem `key-missing`, `key-refused`, `request-refused`; 400, 405, 406, 411, 413 to 417, 421, 426, 431 | Stop, refused |
 /// | 401, 403, 407, a problem `unauthenticated` | Stop, forbidden |
+/// | 1xx, 3xx | Stop, unexpected |
 ///
 /// A problem's type counts more than the status, as the statuses may be chosen otherwise: under 202, 400, 401, 409, 422, 423,
 /// 425 and 503, and `answer-withheld` under every status. Elsewhere it is another's problem, as is one over 64 KiB.
