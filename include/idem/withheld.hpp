@@ -16,9 +16,11 @@ enum class Withheld {
 
 /// What settling does with an answer that cannot be stored whole.
 enum class OnUnstorable {
-  /// Throws InvalidArgument, before anything is sent: the command's work rolls back.
+  /// Throws InvalidArgument, before anything is sent: the command's work rolls back. After an outside call there is nothing
+  /// to roll back, and its result is recorded as not known: choose the other there.
   refuse,
-  /// Stores the status and the headers, marked; the first caller still gets the whole answer.
+  /// Stores the status and the headers, marked. The first caller still gets the whole answer, unless its COMMIT lost its
+  /// answer: then it gets what a retry gets.
   withhold_body,
 };
 

@@ -61,8 +61,7 @@ std::string detail_of(KeyRefusal refusal, const KeyHeaderOptions& options) {
       return options.syntax == KeySyntax::strict
                  ? "The Idempotency-Key must be a String of RFC 9651, in quotation marks."
                  : "The Idempotency-Key must be a String of RFC 9651, or visible ASCII without spaces, "
-                   "commas and "
-                   "quotation marks.";
+                   "commas and quotation marks.";
     case KeyRefusal::missing:
       break;
   }
@@ -180,6 +179,8 @@ Response Boundary::without_its_body(Response kept) const {
 }
 
 Response Boundary::not_known(const Request& command, std::optional<Response> told) const {
+  // An answer whose body was not kept tells nothing; and `answer-withheld` would say that it is done.
+  if (told && withheld(*told)) told.reset();
   Response response = told ? storable(options_.store, *std::move(told))
                            : problem_response(Problem::unknown, {.status = options_.unknown_status,
                                                                  .key = command.key.value,

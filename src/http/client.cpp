@@ -82,6 +82,9 @@ std::string Intent::header() const {
 
 ClientRule::ClientRule(ClientRuleOptions options) : options_{options}, bound_{options.first_pause} {
   if (options_.max_tries < 1) throw InvalidArgument{"max_tries must be at least 1"};
+  if (options_.longest_retry_after < milliseconds{0}) {
+    throw InvalidArgument{"longest_retry_after must be at least 0"};
+  }
   if (options_.first_pause < milliseconds{0} || options_.longest_pause < options_.first_pause) {
     throw InvalidArgument{"first_pause must be at least 0 and not longer than longest_pause"};
   }
@@ -115,8 +118,8 @@ Advice ClientRule::after(const ReplyView& reply) {
       if (!reply.idempotency_key.empty()) return again(reply.retry_after);
       return Done{};
     case 400:
-    // What HTTP itself has against the message (RFC 9110, 15.5): the command was not asked, and an earlier attempt's answer is not
-    // this one.
+    // What HTTP itself has against the message (RFC 9110, 15.5): the command was not asked, and an earlier attempt's
+    // answer is not this one.
     case 405:
     case 406:
     case 411:
@@ -133,6 +136,8 @@ Advice ClientRule::after(const ReplyView& reply) {
     case 403:
     case 407:
       return Stop{Stop::Why::forbidden};
+    case 402:
+      return Done{};
     case 408:
     case 409:
     case 423:
@@ -145,6 +150,10 @@ Advice ClientRule::after(const ReplyView& reply) {
       break;
   }
   if (reply.status >= 500) return again(reply.retry_after);
+  if (reply.status >= 400 && (tries_ > 1 || options_.restored)) {
+    if (std::exchange(doubted_, true)) return Stop{Stop::Why::unexpected};
+    return again(reply.retry_after);
+  }
   if (reply.status < 200 || (reply.status >= 300 && reply.status < 400)) return Stop{Stop::Why::unexpected};
   return Done{};
 }
@@ -156,7 +165,8 @@ Advice ClientRule::after_no_answer() {
 
 Advice ClientRule::again(std::string_view retry_after) {
   if (tries_ >= options_.max_tries) return Stop{Stop::Why::exhausted};
-  if (const auto delay = delay_in(retry_after)) {
+  // "At once", again and again, would be over before anything has changed.
+  if (const auto delay = delay_in(retry_after); delay > milliseconds{0}) {
     if (*delay > options_.longest_retry_after) return Stop{Stop::Why::exhausted};
     return RetryAfter{*delay};
   }

@@ -8,14 +8,16 @@
 
 #include "http/header_name.hpp"
 #include "idem/error.hpp"
+#include "idem/withheld.hpp"
 
 namespace idem::inline v0::http {
 namespace {
 
 // RFC 9110, 7.6.1, and what is about one message only.
-constexpr std::array<std::string_view, 13> never_replayed{"connection",
+constexpr std::array<std::string_view, 14> never_replayed{"connection",
                                                           "content-length",
                                                           "date",
+                                                          "idempotency-key",
                                                           "idempotent-replayed",
                                                           "keep-alive",
                                                           "proxy-authenticate",
@@ -50,6 +52,11 @@ void validate(const StorePolicy& policy) {
         throw InvalidArgument{"the header " + std::string{name} +
                               " must not be stored: it is about one message"};
       }
+    }
+    if (detail::same_name(std::string_view{header}.substr(0, reserved_header_prefix.size()),
+                          reserved_header_prefix)) {
+      throw InvalidArgument{"headers that begin with " + std::string{reserved_header_prefix} +
+                            " are idem's own"};
     }
   }
   for (const int status : policy.never) {

@@ -368,7 +368,7 @@ TEST_F(BoundaryTest, HeadersThatWereStoredWithoutThePolicyAreNotReplayed) {
   });
   right = kept;
   right.push_back({"Idempotency-Key", "\"k\""});
-  right.push_back({"Retry-After", "1"});
+  right.push_back({"Retry-After", "60"});
   EXPECT_EQ(unknown.headers, right);
 }
 
@@ -399,6 +399,20 @@ TEST_F(BoundaryTest, HeadersOfABodyThatWasNotKeptGoWithIt) {
     stored = {bodiless, {{"Location", "/1"}, {"idem-withheld", "card-data"}}, {}};
     EXPECT_EQ(replay(), (Response{bodiless, {{"Location", "/1"}, {"Idempotent-Replayed", "true"}}, {}}));
   }
+}
+
+// "answer-withheld" would say that it is done.
+TEST_F(BoundaryTest, AnUnknownWhoseAnswerWasNotKeptIsStillUnknown) {
+  const std::vector<std::string_view> key{"k"};
+  Response stored{202, {}, {}};
+  stored.headers = {{"Content-Type", "application/json"}, {"idem-withheld", "card-data"}};
+  const Response told =
+      boundary.handle("ann", {.operation = "op", .content_type = "text/plain", .idempotency_key = key},
+                      [&](const Request&) -> Outcome {
+                        return Unknown{stored, {}};
+                      });
+  expect_problem(told, Problem::unknown, 503);
+  EXPECT_EQ(header(told, "Idempotency-Key"), R"("k")");
 }
 
 // What is sent is what the transaction stored, not what an earlier try of it, or another branch, would have.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -128,6 +129,26 @@ TEST(ClientRule, WhatIsMarkedAsAReplayIsTheAnswer) {
             Advice{Done{.body_withheld = true}});
 }
 
+// It may be a router's, who asked nobody, and an earlier try may have been carried out.
+TEST(ClientRule, ARefusalThatIsNotTheFirstAnswerIsAskedForAgain) {
+  for (const int status : {404, 410, 451}) {
+    ClientRule rule;
+    (void)rule.after_no_answer();
+    EXPECT_TRUE(std::holds_alternative<RetryAfter>(rule.after({.status = status}))) << status;
+    EXPECT_EQ(rule.after({.status = status}), Advice{Stop{Stop::Why::unexpected}}) << status;
+    EXPECT_EQ(rule.after({.status = status, .replayed = true}), Advice{Done{}}) << status;
+    ClientRule restored{{.restored = true}};
+    EXPECT_TRUE(std::holds_alternative<RetryAfter>(restored.after({.status = status}))) << status;
+    EXPECT_EQ(restored.after({.status = status, .replayed = true}), Advice{Done{}}) << status;
+  }
+  // Nobody but the service says these.
+  for (const int status : {201, 402}) {
+    ClientRule rule;
+    (void)rule.after_no_answer();
+    EXPECT_EQ(rule.after({.status = status}), Advice{Done{}}) << status;
+  }
+}
+
 TEST(ClientRule, ABodyThatIsTooLargeForAProblemIsNotRead) {
   std::string body =
       R"({"type":"urn:idem:problem:in-progress","detail":")" + std::string(100'000, 'x') + "\"}";
@@ -162,10 +183,19 @@ TEST(ClientRule, IsPatientWithinItsBounds) {
   // More than 64 bits hold, which is no reason to come back at once.
   EXPECT_EQ(after({.status = 503, .retry_after = "99999999999999999999"}),
             Advice{Stop{Stop::Why::exhausted}});
+  // Nobody sends ten tries at once.
+  ClientRule patient{{.first_pause = 1h, .longest_pause = 1h}};
+  std::chrono::milliseconds longest{0};
+  for (int i = 0; i < 9; ++i) {
+    longest =
+        std::max(longest, std::get<RetryAfter>(patient.after({.status = 503, .retry_after = "0"})).delay);
+  }
+  EXPECT_GT(longest, 0ms);
   for (const char* unread : {"", "-1", "1.5", "soon", "Fri, 31 Dec 1999 23:59:59 GMT"}) {
     EXPECT_LE(std::get<RetryAfter>(after({.status = 503, .retry_after = unread})).delay, 500ms) << unread;
   }
   EXPECT_THROW(ClientRule{{.max_tries = 0}}, InvalidArgument);
+  EXPECT_THROW((ClientRule{{.longest_retry_after = -1ms}}), InvalidArgument);
   EXPECT_THROW((ClientRule{{.first_pause = 2s, .longest_pause = 1s}}), InvalidArgument);
 }
 

@@ -30,7 +30,7 @@ TEST(Storing, ASuccessAndWhatIsNoErrorCannotBeLeftOut) {
 TEST(Storing, HeadersOfOneMessageCannotBeStored) {
   for (const char* header :
        {"Set-Cookie", "set-cookie", "DATE", "Connection", "Keep-Alive", "Transfer-Encoding", "Upgrade",
-        "Content-Length", "Idempotent-Replayed", "Retry-After", "TE"}) {
+        "Content-Length", "Idempotent-Replayed", "Idempotency-Key", "Retry-After", "TE", "Idem-Withheld"}) {
     EXPECT_THROW(validate(StorePolicy{.headers = {"Location", header}}), InvalidArgument) << header;
   }
   EXPECT_NO_THROW(validate(StorePolicy{}));

@@ -51,7 +51,8 @@ class Answer {
   /// What a handler returns for `response`: completed() below 400, failed() from there on, with those headers that the
   /// policy stores. The first caller is sent all of it; of a decision other than the last one, what was stored.
   ///
-  /// Throws NotStored where the policy does not store such an answer, so that the transaction is rolled back: let it pass.
+  /// Throws InvalidArgument for a status that is not 200 to 599, and NotStored where the policy does not store such an
+  /// answer, so that the transaction is rolled back: let it pass.
   /// Only for handlers that run in one transaction (shape A): an outside call's answer is always stored.
   [[nodiscard]] Decision decide(Response response);
 
@@ -110,7 +111,8 @@ class Boundary {
   ///
   /// `run` is called for a request with a key, a principal and a body that can be read, and for no other: nothing is
   /// looked up before that. What else it throws is passed on: the caller's 500, and the client may come back with the same
-  /// key. Throws InvalidKey for a principal or operation that is no valid part of a key.
+  /// key. Then nothing was stored in one transaction; with an outside call its record stays, for the retry or the sweep.
+  /// Throws InvalidKey for a principal or operation that is no valid part of a key.
   template <class Run>
   [[nodiscard]] Response handle(std::string_view principal, const RequestView& request, Run&& run) const {
     std::variant<Request, Response> read = this->read(principal, request);
@@ -136,7 +138,8 @@ class Boundary {
   [[nodiscard]] std::variant<Request, Response> read(std::string_view principal,
                                                      const RequestView& request) const;
 
-  /// The response that `outcome` is. For flows that handle() does not fit.
+  /// The response that `outcome` is. For flows that handle() does not fit. Throws InvalidKey for an Unknown whose key is not
+  /// printable ASCII: no header could tell it. read() makes none such.
   [[nodiscard]] Response respond(const Request& command, Outcome outcome) const;
 
   [[nodiscard]] const BoundaryOptions& options() const noexcept { return options_; }

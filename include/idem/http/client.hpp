@@ -2,10 +2,9 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "idem/http/problem.hpp"
@@ -74,7 +73,7 @@ struct Stop {
     refused,   ///< The request cannot be read, or its key: a bug in the client. This try did nothing.
     forbidden,  ///< Not signed in, or not allowed. This try did nothing; the same intent may be sent again after that.
     exhausted,  ///< As many tries as the rule allows. It may have been done: keep the intent, for another day.
-    unexpected  ///< A status that no such service sends, such as a redirect. Keep the intent.
+    unexpected  ///< Not the service's answer: a redirect, or a 404 of something before it. Keep the intent.
   };
   Why why = Why::refused;
   friend bool operator==(const Stop&, const Stop&) = default;
@@ -92,6 +91,8 @@ struct ClientRuleOptions {
   std::chrono::milliseconds longest_pause{std::chrono::seconds{60}};
   /// A server that asks for more than this is not waited for: Stop::Why::exhausted.
   std::chrono::milliseconds longest_retry_after{std::chrono::hours{1}};
+  /// The intent comes from Intent::restore(): it may have been sent before.
+  bool restored = false;
 };
 
 /// What to do after each attempt of one intent. It knows neither keys nor bodies, so it cannot mint another key: a retry is
@@ -107,6 +108,10 @@ struct ClientRuleOptions {
 /// | a problem `key-missing`, `key-refused`, `request-refused`; 400, 405, 406, 411, 413 to 417, 421, 426, 431 | Stop, refused |
 /// | 401, 403, 407, a problem `unauthenticated` | Stop, forbidden |
 /// | 1xx, 3xx | Stop, unexpected |
+/// | not the first answer, and a 4xx that would be Done; 402 and replays excepted | RetryAfter; the next time Stop, unexpected |
+///
+/// The last is for a 404 or 410 of something before the service (a proxy, a router in a deployment), which would hide what an
+/// earlier try did: a decision of the service's own comes back marked as a replay.
 ///
 /// A problem's type counts more than the status, as the statuses may be chosen otherwise: under 202, 400, 401, 409, 422, 423,
 /// 425 and 503, and `answer-withheld` under every status. Elsewhere it is another's problem, as is one over 64 KiB.
@@ -129,6 +134,7 @@ class ClientRule {
 
   ClientRuleOptions options_;
   int tries_ = 0;
+  bool doubted_ = false;  // Was a refusal asked for again?
   std::chrono::milliseconds bound_;
 };
 
