@@ -35,14 +35,19 @@ std::string body_of(const PaymentBody& payment) {
   }
 }
 
-Intent restored_or_new(IntentFile& file, const std::optional<PaymentBody>& payment) {
+Intent restored_or_new(IntentFile& file, const std::string& principal,
+                       const std::optional<PaymentBody>& payment) {
   if (auto saved = file.load()) {
+    if (saved->principal != principal) {
+      throw std::invalid_argument{
+          "the intent is another principal's: there its key would be another payment"};
+    }
     if (payment) throw std::invalid_argument{"the intent is there already: its payment cannot be given"};
-    return *std::move(saved);
+    return std::move(saved->intent);
   }
   if (!payment) throw std::invalid_argument{"there is no intent yet: give its payment"};
   Intent made = Intent::mint(body_of(*payment));
-  file.create(made);
+  file.create({principal, made});
   return made;
 }
 
@@ -99,7 +104,7 @@ int client(const ClientOptions& options, std::ostream& answers, std::ostream& er
   if (principal_of(authorization).empty()) throw std::invalid_argument{"--principal is no name"};
   const examples::KeyedPost post{"the service", options.url, {{"Authorization", authorization}}};
   IntentFile file{options.intent};
-  const Intent intent = restored_or_new(file, options.payment);
+  const Intent intent = restored_or_new(file, options.principal, options.payment);
 
   idem::http::ClientRule rule;
   for (;;) {
