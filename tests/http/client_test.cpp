@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <set>
 #include <string>
 
@@ -144,10 +146,15 @@ TEST(ClientRule, ABodyThatIsNoProblemIsLeftToTheStatus) {
 
 TEST(ClientRule, PausesGrowUpToTheLongest) {
   ClientRule rule{{.max_tries = 100, .first_pause = 10ms, .longest_pause = 40ms}};
+  std::chrono::milliseconds longest{0};
   for (int i = 0; i < 50; ++i) {
     const auto bound = i == 0 ? 10ms : i == 1 ? 20ms : 40ms;
-    EXPECT_LE(std::get<RetryAfter>(rule.after_no_answer()).delay, bound);
+    const auto delay = std::get<RetryAfter>(rule.after_no_answer()).delay;
+    EXPECT_LE(delay, bound);
+    longest = std::max(longest, delay);
   }
+  // Of 0 to 40 each: that all of 48 are at most 10 has the probability (11/41)^48, some 10^-27.
+  EXPECT_GT(longest, 10ms);
   EXPECT_EQ(rule.tries(), 50);
 }
 
