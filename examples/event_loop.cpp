@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "idem/postgres/schema.hpp"
+#include "session.hpp"
 
 // ---- docs/http.md: event loop ----------------------------------------------------
 #include <functional>
@@ -45,7 +46,7 @@ class Pool {
   };
   using Connection = std::unique_ptr<pqxx::connection, GiveBack>;
 
-  // Waits where all are taken. One that was lost is not lent again.
+  // Waits where all are taken. One that was lost is not lent again, nor one that the server has ended meanwhile.
   Connection take() {
     std::unique_ptr<pqxx::connection> taken;
     {
@@ -55,7 +56,7 @@ class Pool {
       idle_.pop_back();
     }
     try {
-      if (!taken || !taken->is_open()) taken = std::make_unique<pqxx::connection>(url_);
+      if (!taken || examples::lost(*taken)) taken = examples::connect(url_);
     } catch (...) {
       give_back(nullptr);
       throw;
@@ -195,7 +196,8 @@ struct Exchange {
 
 class Deposits {
  public:
-  Deposits(Loop& loop, Workers& workers, Pool& pool) : loop_{loop}, workers_{workers}, pool_{pool} {}
+  Deposits(Loop& loop, Pool& pool, std::size_t threads, std::size_t longest_queue)
+      : loop_{loop}, pool_{pool}, workers_{threads, longest_queue} {}
 
   // On the loop's thread; returns at once.
   void on_request(const std::shared_ptr<const Exchange>& exchange) {
@@ -212,14 +214,14 @@ class Deposits {
  private:
   // On a worker's thread. Nothing may leave it but a response: nobody would catch it.
   [[nodiscard]] idem::Response answer(const Exchange& exchange) const {
-    const std::vector<std::string_view> key_lines{exchange.key_lines.begin(), exchange.key_lines.end()};
-    const idem::http::RequestView view{.method = "POST",
-                                       .operation = "POST /deposits",
-                                       .content_type = "application/json",
-                                       .body = exchange.body,
-                                       .idempotency_key = key_lines};
-    const auto begin = [this] { return std::make_unique<Unit>(pool_); };
     try {
+      const std::vector<std::string_view> key_lines{exchange.key_lines.begin(), exchange.key_lines.end()};
+      const idem::http::RequestView view{.method = "POST",
+                                         .operation = "POST /deposits",
+                                         .content_type = "application/json",
+                                         .body = exchange.body,
+                                         .idempotency_key = key_lines};
+      const auto begin = [this] { return std::make_unique<Unit>(pool_); };
       return boundary_.handle(
           exchange.principal, view, [&](const idem::Request& request, idem::http::Answer& answer) {
             return idem::transact(backend_, begin, request, [&](pqxx::work& tx, const idem::Lease&) {
@@ -232,10 +234,12 @@ class Deposits {
   }
 
   Loop& loop_;
-  Workers& workers_;
   Pool& pool_;
   idem::http::Boundary boundary_;
   idem::postgres::Backend backend_;
+  // Last, so that its threads end before the rest goes: what is posted points to it. Workers that others use too
+  // have to end before this does.
+  Workers workers_;
 };
 // ---- docs/http.md: event loop ----------------------------------------------------
 
@@ -262,8 +266,7 @@ int main(int argc, char** argv) {
   }
 
   Loop loop;
-  Workers workers{4, 2 * intents};
-  Deposits deposits{loop, workers, pool};
+  Deposits deposits{loop, pool, 4, 2 * intents};
   const std::thread::id its_thread = std::this_thread::get_id();
   int first_answers = 0;
   std::size_t asked_again = 0;

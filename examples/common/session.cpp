@@ -1,5 +1,7 @@
 #include "session.hpp"
 
+#include <poll.h>
+
 #include <exception>
 #include <utility>
 
@@ -14,11 +16,17 @@ std::unique_ptr<pqxx::connection> connect(const std::string& database_url) {
   }
 }
 
+bool lost(const pqxx::connection& idle) {
+  // Nobody has asked it for anything: what there is to read is its end.
+  pollfd end{idle.sock(), POLLIN, 0};
+  return !idle.is_open() || poll(&end, 1, 0) != 0;
+}
+
 Session::Session(std::string database_url)
     : database_url_{std::move(database_url)}, connection_{connect(database_url_)} {}
 
 std::unique_ptr<pqxx::work> Session::begin() {
-  if (!connection_->is_open()) connection_ = connect(database_url_);
+  if (lost(*connection_)) connection_ = connect(database_url_);
   return std::make_unique<pqxx::work>(*connection_);
 }
 

@@ -10,6 +10,9 @@ namespace examples {
 /// Connects. Throws pqxx::broken_connection where that fails, with nothing of the URL in its message.
 [[nodiscard]] std::unique_ptr<pqxx::connection> connect(const std::string& database_url);
 
+/// Was it lost, or has the server ended it while nobody used it? For one with no transaction open.
+[[nodiscard]] bool lost(const pqxx::connection& idle);
+
 /// One connection, for one thread at a time.
 class Session {
  public:

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "idem/http/problem.hpp"
+
 namespace payments {
 namespace {
 
@@ -24,6 +26,10 @@ std::string principal_of(std::string_view authorization) {
   const std::string_view name = authorization.substr(head.size());
   if (name.size() > 255 || !std::ranges::all_of(name, is_token)) return {};
   return std::string{name};
+}
+
+idem::Response unauthenticated_response() {
+  return idem::http::problem_response(idem::http::Problem::unauthenticated, {.status = 401});
 }
 
 }  // namespace payments

@@ -15,7 +15,6 @@
 namespace payments {
 namespace {
 
-using idem::http::Done;
 using idem::http::Intent;
 using idem::http::RetryAfter;
 using idem::http::Stop;
@@ -35,14 +34,19 @@ std::string body_of(const PaymentBody& payment) {
   }
 }
 
-Intent restored_or_new(IntentFile& file, const std::optional<PaymentBody>& payment) {
+Intent restored_or_new(IntentFile& file, const std::string& principal,
+                       const std::optional<PaymentBody>& payment) {
   if (auto saved = file.load()) {
+    if (saved->principal != principal) {
+      throw std::invalid_argument{
+          "the intent is another principal's: there its key would be another payment"};
+    }
     if (payment) throw std::invalid_argument{"the intent is there already: its payment cannot be given"};
-    return *std::move(saved);
+    return std::move(saved->intent);
   }
   if (!payment) throw std::invalid_argument{"there is no intent yet: give its payment"};
   Intent made = Intent::mint(body_of(*payment));
-  file.create(made);
+  file.create({principal, made});
   return made;
 }
 
@@ -99,9 +103,10 @@ int client(const ClientOptions& options, std::ostream& answers, std::ostream& er
   if (principal_of(authorization).empty()) throw std::invalid_argument{"--principal is no name"};
   const examples::KeyedPost post{"the service", options.url, {{"Authorization", authorization}}};
   IntentFile file{options.intent};
-  const Intent intent = restored_or_new(file, options.payment);
+  const Intent intent = restored_or_new(file, options.principal, options.payment);
 
-  idem::http::ClientRule rule;
+  // Where the payment was not given, it is an earlier run's.
+  idem::http::ClientRule rule{{.restored = !options.payment}};
   for (;;) {
     const auto received = send(post, intent);
     const idem::http::Advice advice = received ? rule.after(view_of(*received)) : rule.after_no_answer();
@@ -116,7 +121,8 @@ int client(const ClientOptions& options, std::ostream& answers, std::ostream& er
     write(answers, intent, rule.tries(), received);
     if (const auto* stop = std::get_if<Stop>(&advice)) {
       errors << "payments: " << reason(stop->why) << '\n';
-      return stop->why == Stop::Why::exhausted ? 1 : 3;
+      const bool known = stop->why != Stop::Why::exhausted && stop->why != Stop::Why::unexpected;
+      return known ? 3 : 1;
     }
     // Not earlier: until the answer is told, it can be had again.
     file.remove();

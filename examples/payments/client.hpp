@@ -21,7 +21,7 @@ struct ClientOptions {
 /// once the payment is decided. Each try that decides nothing is a line on `errors`.
 ///
 /// Returns the exit status: 0 decided, a decline too; 1 not known, to be run again with the same file; 3 refused, or a bug.
-/// Throws std::invalid_argument and idem::InvalidArgument for bad options, a payment beside a file or none without one, and for
+/// Throws std::invalid_argument and idem::InvalidArgument for bad options, a file of another principal's, a payment beside a file or none without one, and for
 /// any in a build without cpp-httplib; std::runtime_error where the file or the output fails.
 [[nodiscard]] int client(const ClientOptions& options, std::ostream& answers, std::ostream& errors);
 

@@ -1,25 +1,38 @@
 #include "command_line.hpp"
 
+#include <array>
 #include <charconv>
 #include <cstddef>
+#include <limits>
 #include <system_error>
 #include <utility>
 
 namespace payments {
 namespace {
 
-constexpr const char* usage =
-    "usage: payments run --database-url URL --requests FILE.jsonl [--acquirer URL [CALL]] | "
-    "payments sweep --database-url URL --acquirer URL [CALL] | payments repair --database-url URL | "
+constexpr std::array usages{
+    "payments run --database-url URL --requests FILE.jsonl [--acquirer URL [CALL]]",
+    "payments sweep --database-url URL --acquirer URL [CALL]", "payments repair --database-url URL",
     "payments serve --listen HOST:PORT --database-url URL --acquirer URL [--status-mismatch N] [--no-page] "
-    "[CALL] | "
+    "[CALL]",
     "payments client --url URL --principal NAME --intent FILE [--amount-cents N --currency C --offering O "
-    "--token T], "
-    "where CALL is --lease-ms N --deadline-ms N --no-deduplication";
+    "--token T]"};
+constexpr const char* call = "where CALL is --lease-ms N --deadline-ms N --no-deduplication";
+
+std::string usage_with(const std::string& between, const std::string& before_call) {
+  std::string told = "usage: ";
+  for (const char* one : usages) told += (one == usages.front() ? "" : between) + one;
+  return told + before_call + call;
+}
 
 }  // namespace
 
-BadUsage::BadUsage() : std::runtime_error{usage} {}
+// In one line.
+BadUsage::BadUsage() : std::runtime_error{usage_with(" | ", ", ")} {}
+
+std::string usage() {
+  return usage_with("\n       ", "\n") + '\n';
+}
 
 CommandLine::CommandLine(std::span<const std::string> words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -45,24 +58,27 @@ std::string CommandLine::need(const std::string& name) {
   return *std::move(value);
 }
 
-std::optional<std::chrono::milliseconds> CommandLine::milliseconds(const std::string& name) {
+std::optional<std::int64_t> CommandLine::number(const std::string& name) {
   const auto text = take(name);
   if (!text) return std::nullopt;
-  const auto number = positive_number(*text);
-  if (!number) throw BadUsage{};
-  return std::chrono::milliseconds{*number};
+  std::int64_t number = 0;
+  const char* end = text->data() + text->size();
+  const auto [stopped, failed] = std::from_chars(text->data(), end, number);
+  if (failed != std::errc{} || stopped != end || number < 1) {
+    throw BadUsage{name + " must be a whole number from 1 to " +
+                   std::to_string(std::numeric_limits<std::int64_t>::max())};
+  }
+  return number;
+}
+
+std::optional<std::chrono::milliseconds> CommandLine::milliseconds(const std::string& name) {
+  const auto given = number(name);
+  if (!given) return std::nullopt;
+  return std::chrono::milliseconds{*given};
 }
 
 void CommandLine::end() const {
   if (!options_.empty()) throw BadUsage{};
-}
-
-std::optional<std::int64_t> positive_number(std::string_view text) {
-  std::int64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stopped, failed] = std::from_chars(text.data(), end, number);
-  if (failed != std::errc{} || stopped != end || number < 1) return std::nullopt;
-  return number;
 }
 
 }  // namespace payments

@@ -8,7 +8,6 @@
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 
 namespace payments {
 
@@ -20,6 +19,9 @@ class BadUsage : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The usage of all verbs, a line for each.
+[[nodiscard]] std::string usage();
+
 /// Options, each at most once, in any order.
 class CommandLine {
  public:
@@ -30,7 +32,8 @@ class CommandLine {
   [[nodiscard]] std::optional<std::string> take(const std::string& name);
   /// Throws BadUsage where it is not given, or given empty.
   [[nodiscard]] std::string need(const std::string& name);
-  /// At least 1. Throws BadUsage for what is no such number.
+  /// At least 1. Throws BadUsage, which names the option, for what is no such number.
+  [[nodiscard]] std::optional<std::int64_t> number(const std::string& name);
   [[nodiscard]] std::optional<std::chrono::milliseconds> milliseconds(const std::string& name);
   /// Throws BadUsage where an option is left.
   void end() const;
@@ -38,8 +41,5 @@ class CommandLine {
  private:
   std::map<std::string, std::string> options_;
 };
-
-/// The whole of `text` as a number from 1 on; empty for anything else.
-[[nodiscard]] std::optional<std::int64_t> positive_number(std::string_view text);
 
 }  // namespace payments

@@ -1,21 +1,10 @@
 #include "connection_pool.hpp"
 
-#include <poll.h>
-
 #include <utility>
 
 #include "session.hpp"
 
 namespace payments {
-namespace {
-
-// Nobody has asked it for anything: what there is to read is its end.
-bool lost(const pqxx::connection& idle) {
-  pollfd end{idle.sock(), POLLIN, 0};
-  return !idle.is_open() || poll(&end, 1, 0) != 0;
-}
-
-}  // namespace
 
 ConnectionPool::ConnectionPool(std::string database_url, std::size_t most)
     : database_url_{std::move(database_url)}, left_{most} {
@@ -34,7 +23,7 @@ std::unique_ptr<pqxx::connection> ConnectionPool::take() {
     }
   }
   try {
-    if (!connection || lost(*connection)) connection = examples::connect(database_url_);
+    if (!connection || examples::lost(*connection)) connection = examples::connect(database_url_);
   } catch (...) {
     give_back(nullptr);
     throw;

@@ -11,7 +11,7 @@
 #include <set>
 #include <vector>
 
-#include "idem/http/problem.hpp"
+#include "bearer.hpp"
 #include "idem/postgres/backend.hpp"
 #include "idem/postgres/listing.hpp"
 #include "idem/uuid.hpp"
@@ -28,16 +28,6 @@ constexpr std::size_t most_shown = 100;
 
 // The page asks each second: it must not wait long for one that hangs.
 constexpr std::chrono::seconds ledger_patience{2};
-
-idem::Response unauthenticated() {
-  return idem::http::problem_response(idem::http::Problem::unauthenticated, {.status = 401});
-}
-
-idem::Response json_response(const json& body) {
-  idem::Response response = idem::text_response(200, body.dump());
-  response.headers.push_back({"Content-Type", "application/json"});
-  return response;
-}
 
 const char* name_of(idem::State state) {
   switch (state) {
@@ -130,7 +120,7 @@ const char* name_of(idem::Delivery delivery) {
 }  // namespace
 
 idem::Response DemoEndpoint::state(std::string_view principal) const {
-  if (principal.empty()) return unauthenticated();
+  if (principal.empty()) return unauthenticated_response();
   const std::string name{principal};
   json told;
   std::set<std::string> references;
@@ -145,21 +135,20 @@ idem::Response DemoEndpoint::state(std::string_view principal) const {
     told["seats"] =
         rows_of(tx, "SELECT seat.offering_id, payment_id FROM seat JOIN payment USING (payment_id)" + own +
                         " ORDER BY created_at DESC, payment_id DESC");
-    told["receipts"] = rows_of(
-        tx,
-        R"(SELECT payment_id, to_char(issued_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS issued_at )"
-        "FROM receipt JOIN payment USING (payment_id)" +
-            own + " ORDER BY receipt.issued_at DESC, payment_id DESC");
+    const std::string in_utc = R"(to_char(issued_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))";
+    told["receipts"] = rows_of(tx, "SELECT payment_id, " + in_utc +
+                                       " AS issued_at FROM receipt JOIN payment USING (payment_id)" + own +
+                                       " ORDER BY receipt.issued_at DESC, payment_id DESC");
     const pqxx::result all = tx.exec("SELECT payment_id FROM payment" + own);
     for (const auto& row : all) references.insert(row[0].as<std::string>());
   }
   // With no transaction open.
   told["charges"] = charges_for(acquirer_url_, references);
-  return json_response(told);
+  return json_response(200, told.dump());
 }
 
 idem::Response DemoEndpoint::redeliver(std::string_view principal, std::string_view id) const {
-  if (principal.empty()) return unauthenticated();
+  if (principal.empty()) return unauthenticated_response();
   const auto uuid = idem::Uuid::parse(id);
   if (!uuid) return status_problem(404);
   const idem::postgres::Backend backend;
@@ -173,7 +162,7 @@ idem::Response DemoEndpoint::redeliver(std::string_view principal, std::string_v
   const idem::Delivery delivery =
       service.deliver(tx, payment_authorized(payment->id, payment->principal, payment->order.offering_id));
   unit->commit();
-  return json_response({{"delivery", name_of(delivery)}});
+  return json_response(200, json{{"delivery", name_of(delivery)}}.dump());
 }
 
 }  // namespace payments

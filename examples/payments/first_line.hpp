@@ -2,14 +2,18 @@
 #pragma once
 
 #include <exception>
+#include <pqxx/pqxx>
 #include <string>
-#include <string_view>
 
 namespace payments {
 
-/// The message's first line: further ones may repeat a statement, or a row. Valid as long as the exception.
-[[nodiscard]] inline std::string_view first_line(const std::exception& failure) {
-  const std::string_view message = failure.what();
+/// The message's first line: further ones may repeat a statement, or a row. Of what the database says only the SQLSTATE: even
+/// its first line may quote a value.
+[[nodiscard]] inline std::string first_line(const std::exception& failure) {
+  if (const auto* refused = dynamic_cast<const pqxx::sql_error*>(&failure)) {
+    return "the database refused a statement (SQLSTATE " + refused->sqlstate() + ')';
+  }
+  const std::string message = failure.what();
   return message.substr(0, message.find('\n'));
 }
 
@@ -18,7 +22,7 @@ namespace payments {
   try {
     std::rethrow_exception(failure);
   } catch (const std::exception& told) {
-    return std::string{first_line(told)};
+    return first_line(told);
   } catch (...) {
     return "unknown failure";
   }

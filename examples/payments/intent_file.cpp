@@ -16,6 +16,8 @@
 #include <system_error>
 #include <utility>
 
+#include "idem/error.hpp"
+
 namespace payments {
 
 // Closed with the object.
@@ -27,6 +29,7 @@ class FileDescriptor {
   ~FileDescriptor() {
     if (number_ >= 0) close(number_);
   }
+  [[nodiscard]] int number() const { return number_; }
   [[nodiscard]] bool is_open() const { return number_ >= 0; }
   // False where another process has locked it. The lock ends with the object.
   [[nodiscard]] bool lock() const { return flock(number_, LOCK_EX | LOCK_NB) == 0; }
@@ -56,19 +59,40 @@ class FileDescriptor {
 
 namespace {
 
-// A file under a name of its own, gone with the object.
+constexpr std::string_view saved_head = "payments intent 1 ";
+
+std::string folder_of(const std::string& path) {
+  const auto folder = std::filesystem::path{path}.parent_path();
+  return folder.empty() ? "." : folder.string();
+}
+
+// A file without a name, which is gone with the process. Where the file system has none, under a name of its own,
+// gone with the object.
 class Draft {
  public:
-  // The system's mode for these is that only the owner may read it.
-  explicit Draft(std::string name)
-      : name_{std::move(name)}, file_{std::make_unique<FileDescriptor>(mkstemp(name_.data()))} {}
+  explicit Draft(const std::string& path) {
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the system has it so
+    int number = open(folder_of(path).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (number < 0) {
+      name_ = path + ".XXXXXX";
+      // The system's mode for these is the same.
+      number = mkostemp(name_.data(), O_CLOEXEC);
+    }
+    file_ = std::make_unique<FileDescriptor>(number);
+  }
   Draft(const Draft&) = delete;
   Draft& operator=(const Draft&) = delete;
-  ~Draft() { unlink(name_.c_str()); }
+  ~Draft() {
+    if (!name_.empty()) unlink(name_.c_str());
+  }
 
-  [[nodiscard]] const char* name() const { return name_.c_str(); }
   [[nodiscard]] const FileDescriptor& file() const { return *file_; }
   [[nodiscard]] std::unique_ptr<FileDescriptor> take_file() { return std::move(file_); }
+  // False where that is there already.
+  [[nodiscard]] bool link_at(const std::string& path) const {
+    const std::string from = name_.empty() ? "/proc/self/fd/" + std::to_string(file_->number()) : name_;
+    return linkat(AT_FDCWD, from.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0;
+  }
 
  private:
   std::string name_;
@@ -77,10 +101,8 @@ class Draft {
 
 // What was linked or unlinked in it is on the disk.
 void sync_folder_of(const std::string& path, const std::runtime_error& failure) {
-  const auto folder = std::filesystem::path{path}.parent_path();
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the system has it so
-  FileDescriptor{open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)}.sync(
-      failure);
+  FileDescriptor{open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)}.sync(failure);
 }
 
 }  // namespace
@@ -88,7 +110,7 @@ void sync_folder_of(const std::string& path, const std::runtime_error& failure) 
 IntentFile::IntentFile(std::string path) : path_{std::move(path)} {}
 IntentFile::~IntentFile() = default;
 
-std::optional<idem::http::Intent> IntentFile::load() {
+std::optional<IntentFile::Saved> IntentFile::load() {
   const auto failure = [this] { return std::runtime_error{"cannot read " + path_}; };
   do {
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the system has it so
@@ -104,18 +126,23 @@ std::optional<idem::http::Intent> IntentFile::load() {
   std::ifstream file{path_, std::ios::binary};
   const std::string saved{std::istreambuf_iterator<char>{file}, {}};
   if (!file.is_open() || file.bad()) throw failure();
-  return idem::http::Intent::restore(saved);
+  const auto end = saved.find('\n');
+  if (!saved.starts_with(saved_head) || end == std::string::npos) {
+    throw idem::InvalidArgument{"this is no saved intent of payments client"};
+  }
+  return Saved{saved.substr(saved_head.size(), end - saved_head.size()),
+               idem::http::Intent::restore(std::string_view{saved}.substr(end + 1))};
 }
 
-void IntentFile::create(const idem::http::Intent& intent) {
+void IntentFile::create(const Saved& saved) {
   const auto failure = [this] { return std::runtime_error{"cannot create " + path_}; };
-  Draft draft{path_ + ".XXXXXX"};
-  draft.file().write(intent.save(), failure());
+  Draft draft{path_};
+  draft.file().write(std::string{saved_head} + saved.principal + '\n' + saved.intent.save(), failure());
   draft.file().sync(failure());
   // Before anybody can find it.
   if (!draft.file().lock()) throw failure();
   // Whole or not at all, and not over another client's.
-  if (link(draft.name(), path_.c_str()) != 0) throw failure();
+  if (!draft.link_at(path_)) throw failure();
   locked_ = draft.take_file();
   sync_folder_of(path_, failure());
 }

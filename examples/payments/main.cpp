@@ -4,6 +4,8 @@
 // payments serve --listen HOST:PORT --database-url URL --acquirer URL [--status-mismatch N] [--no-page] [CALL]
 // payments client --url URL --principal NAME --intent FILE [--amount-cents N --currency C --offering O --token T]
 //
+// payments [VERB] --help
+//
 // CALL: --lease-ms N, --deadline-ms N, --no-deduplication
 //
 // Exit status:
@@ -103,8 +105,9 @@ int repair(CommandLine& line) {
 int serve(CommandLine& line) {
   payments::ServeOptions options{.listen = line.need("--listen"),
                                  .database_url = line.need("--database-url")};
-  if (const auto status = line.take("--status-mismatch")) {
-    options.mismatch_status = static_cast<int>(payments::positive_number(*status).value_or(0));
+  if (const auto status = line.number("--status-mismatch")) {
+    // The boundary refuses what is no status.
+    options.mismatch_status = *status < 1000 ? static_cast<int>(*status) : 0;
   }
   options.page = !line.take("--no-page");
   options.acquirer_url = line.need("--acquirer");
@@ -116,11 +119,9 @@ int serve(CommandLine& line) {
 
 // All of it or nothing.
 std::optional<payments::PaymentBody> payment(CommandLine& line) {
-  const auto amount = line.take("--amount-cents");
+  const auto amount = line.number("--amount-cents");
   if (!amount) return std::nullopt;
-  const auto number = payments::positive_number(*amount);
-  if (!number) throw BadUsage{};
-  payments::Order order{*number, line.need("--currency"), line.need("--offering")};
+  payments::Order order{*amount, line.need("--currency"), line.need("--offering")};
   return payments::PaymentBody{std::move(order), line.need("--token")};
 }
 
@@ -136,6 +137,10 @@ int client(CommandLine& line) {
 int carry_out(const std::vector<std::string>& words) {
   if (words.size() < 2) throw BadUsage{};
   const std::string& verb = words[1];
+  if (verb == "--help" || (words.size() == 3 && words[2] == "--help")) {
+    std::cout << payments::usage();
+    return 0;
+  }
   CommandLine line{std::span{words}.subspan(2)};
   if (verb == "run") return run(line);
   if (verb == "sweep") return sweep(line);

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "bearer.hpp"
 #include "idem/http/problem.hpp"
 #include "idem/uuid.hpp"
 #include "payment_body.hpp"
@@ -44,9 +45,7 @@ idem::Response PaymentEndpoint::pay(std::string_view principal,
 }
 
 idem::Response PaymentEndpoint::get(std::string_view principal, std::string_view id) const {
-  if (principal.empty()) {
-    return idem::http::problem_response(idem::http::Problem::unauthenticated, {.status = 401});
-  }
+  if (principal.empty()) return unauthenticated_response();
   const auto uuid = idem::Uuid::parse(id);
   if (!uuid) return status_problem(404);
   const auto unit = begin_();

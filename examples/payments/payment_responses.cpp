@@ -8,23 +8,47 @@ namespace {
 
 using nlohmann::ordered_json;
 
-idem::Response json_response(int status, const ordered_json& body, const char* type = "application/json") {
-  idem::Response response = idem::text_response(status, body.dump());
-  response.headers.push_back({"Content-Type", type});
-  return response;
-}
-
-ordered_json described(const Payment& payment, const char* state) {
+std::string described(const Payment& payment, const char* state) {
   ordered_json body{{"payment_id", payment.id},
                     {"state", state},
                     {"amount_cents", payment.order.amount_cents},
                     {"currency", payment.order.currency},
                     {"offering_id", payment.order.offering_id}};
   if (!payment.charge_id.empty()) body["charge_id"] = payment.charge_id;
-  return body;
+  return body.dump();
+}
+
+// RFC 9110, 15; empty for one that this service does not send.
+const char* phrase(int status) {
+  switch (status) {
+    case 400:
+      return "Bad Request";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 409:
+      return "Conflict";
+    case 413:
+      return "Content Too Large";
+    case 414:
+      return "URI Too Long";
+    case 415:
+      return "Unsupported Media Type";
+    case 500:
+      return "Internal Server Error";
+    default:
+      return "";
+  }
 }
 
 }  // namespace
+
+idem::Response json_response(int status, std::string json, const char* media_type) {
+  idem::Response response = idem::text_response(status, std::move(json));
+  response.headers.push_back({"Content-Type", media_type});
+  return response;
+}
 
 idem::Response authorized_response(const Payment& payment) {
   idem::Response response = json_response(201, described(payment, "authorized"));
@@ -59,11 +83,14 @@ idem::Response payment_response(const Payment& payment) {
 }
 
 idem::Response error_response(int status, std::string_view code, std::string_view detail) {
-  return json_response(status, {{"error", code}, {"detail", detail}});
+  return json_response(status, ordered_json{{"error", code}, {"detail", detail}}.dump());
 }
 
 idem::Response status_problem(int status) {
-  return json_response(status, {{"type", "about:blank"}, {"status", status}}, "application/problem+json");
+  ordered_json problem{{"type", "about:blank"}};
+  if (const std::string_view title = phrase(status); !title.empty()) problem["title"] = title;
+  problem["status"] = status;
+  return json_response(status, problem.dump(), "application/problem+json");
 }
 
 }  // namespace payments

@@ -9,6 +9,10 @@
 
 namespace payments {
 
+/// With that text as its body.
+[[nodiscard]] idem::Response json_response(int status, std::string json,
+                                           const char* media_type = "application/json");
+
 /// 201, with the header Location.
 [[nodiscard]] idem::Response authorized_response(const Payment& payment);
 /// The id of the payment that an authorized_response tells of, also where that was stored and is replayed.

@@ -26,6 +26,8 @@ namespace {
 constexpr std::size_t threads = 64;
 
 constexpr std::size_t longest_body = 65536;
+// Where a body has no end that could be waited for.
+constexpr std::size_t most_read = 16 * longest_body;
 
 void send(httplib::Response& out, const idem::Response& response) {
   out.status = response.status;
@@ -42,23 +44,25 @@ void send(httplib::Response& out, const idem::Response& response) {
   out.set_content(std::string{idem::body_text(response)}, type);
 }
 
-// Empty where it is too long, or did not come whole: then the library has set the status. What is too long is read all the
-// same, or the client, which is still sending, would see a lost connection and no answer; but it is not kept. The library's
-// own limit counts no chunks.
+// Empty where it is too long, or did not come whole: then the library has set the status. What is too long is read
+// all the same, or the client, which is still sending, would see a lost connection and no answer; but it is not kept,
+// and beyond 16 times the longest that is what becomes of it. The library's own limit counts no chunks.
 std::optional<std::string> body_of(const httplib::Request& request, httplib::Response& response,
                                    const httplib::ContentReader& read) {
   std::string body;
   // Or the library would wait for the connection's end.
   if (!request.has_header("Content-Length") && !request.has_header("Transfer-Encoding")) return body;
-  const bool whole = read([&body](const char* data, std::size_t size) {
+  std::size_t come = 0;
+  const bool whole = read([&](const char* data, std::size_t size) {
     body.append(data, std::min(size, longest_body + 1 - body.size()));
-    return true;
+    come += size;
+    return come <= most_read;
   });
-  if (!whole) return std::nullopt;
   if (body.size() > longest_body) {
     send(response, status_problem(413));
     return std::nullopt;
   }
+  if (!whole) return std::nullopt;
   return body;
 }
 
@@ -181,6 +185,7 @@ void PaymentServer::serve_page(const DemoEndpoint& demo) {
 void PaymentServer::start() {
   answering_ = std::thread{[this] {
     server_.listen_after_bind();
+    ended_ = true;
     if (stopping_) return;
     log("cannot accept connections any more");
     std::_Exit(1);
@@ -190,8 +195,8 @@ void PaymentServer::start() {
 PaymentServer::~PaymentServer() {
   if (!answering_.joinable()) return;
   stopping_ = true;
-  // The library forgets a stop that comes before it has begun.
-  while (!server_.is_running()) std::this_thread::yield();
+  // The library forgets a stop that comes before it has begun, and is not running either once it has failed.
+  while (!server_.is_running() && !ended_) std::this_thread::yield();
   server_.stop();
   answering_.join();
 }

@@ -36,6 +36,7 @@ class PaymentServer {
   httplib::Server server_;
   examples::HttpListener listener_{server_};
   std::atomic<bool> stopping_ = false;
+  std::atomic<bool> ended_ = false;  // What answers has: by a stop, or as it could not go on.
   std::thread answering_;
 };
 

@@ -26,7 +26,7 @@ void keep_delivering(const std::stop_token& stop, examples::Session& session) {
     try {
       deliver_outbox(session);
     } catch (const std::exception& failure) {
-      log("events are left for later: " + std::string{first_line(failure)});
+      log("events are left for later: " + first_line(failure));
     }
     stopped.wait_for(lock, stop, delivery_interval, [] { return false; });
   }

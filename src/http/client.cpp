@@ -54,6 +54,12 @@ std::optional<milliseconds> delay_in(std::string_view retry_after) {
   return std::chrono::seconds{seconds};
 }
 
+// A random share of the bound, so that clients that failed together do not come back together.
+milliseconds random_up_to(milliseconds bound) {
+  std::random_device seed;
+  return milliseconds{std::uniform_int_distribution<milliseconds::rep>{0, bound.count()}(seed)};
+}
+
 }  // namespace
 
 Intent Intent::mint(std::string body) {
@@ -165,14 +171,12 @@ Advice ClientRule::after_no_answer() {
 
 Advice ClientRule::again(std::string_view retry_after) {
   if (tries_ >= options_.max_tries) return Stop{Stop::Why::exhausted};
+  const auto delay = delay_in(retry_after);
+  if (delay > options_.longest_retry_after) return Stop{Stop::Why::exhausted};
+  if (delay > milliseconds{0}) return RetryAfter{*delay};
   // "At once", again and again, would be over before anything has changed.
-  if (const auto delay = delay_in(retry_after); delay > milliseconds{0}) {
-    if (*delay > options_.longest_retry_after) return Stop{Stop::Why::exhausted};
-    return RetryAfter{*delay};
-  }
-  // A random share of the bound, so that clients that failed together do not come back together.
-  std::random_device seed;
-  const milliseconds pause{std::uniform_int_distribution<milliseconds::rep>{0, bound_.count()}(seed)};
+  if (delay) return RetryAfter{random_up_to(options_.first_pause)};
+  const milliseconds pause = random_up_to(bound_);
   bound_ = bound_ > options_.longest_pause / 2 ? options_.longest_pause : bound_ * 2;
   return RetryAfter{pause};
 }

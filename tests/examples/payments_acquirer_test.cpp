@@ -436,7 +436,8 @@ TEST_F(PaymentsAcquirer, ASweepThatCannotSettleAPaymentSaysSoAndGoesOn) {
   std::vector<std::string> words{PAYMENTS, "sweep", "--database-url", url(), "--acquirer", acquirer_.url()};
   const Finished swept = run_program(words);
   EXPECT_EQ(swept.status, 1);
-  EXPECT_EQ(swept.err, "payments: a payment was left as it was: ERROR:  not today\n");
+  EXPECT_EQ(swept.err,
+            "payments: a payment was left as it was: the database refused a statement (SQLSTATE P0001)\n");
   EXPECT_EQ(swept.out, R"({"sweep":{"lapsed":2,"settled":1,"unknown":0,"left":0,"failed":1}})"
                        "\n");
   database_.execute("DROP TRIGGER refuse ON payment");

@@ -1,12 +1,19 @@
 // `payments client` against `payments serve`, or against something that answers worse.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
@@ -43,6 +50,42 @@ class TemporaryFolder {
   const std::string path_ = name_.path() + "-folder";
 };
 
+// The names that files are given in a folder, from now on.
+class Names {
+ public:
+  explicit Names(const std::string& folder) {
+    if (watch_ < 0 || inotify_add_watch(watch_, folder.c_str(), IN_CREATE | IN_MOVED_TO) < 0) {
+      throw std::runtime_error{"a folder cannot be watched"};
+    }
+  }
+  Names(const Names&) = delete;
+  Names& operator=(const Names&) = delete;
+  ~Names() { close(watch_); }
+
+  [[nodiscard]] std::vector<std::string> take() const {
+    std::vector<std::string> names;
+    std::array<char, 16384> events{};
+    const ssize_t size = read(watch_, events.data(), events.size());
+    for (std::size_t at = 0; static_cast<ssize_t>(at) < size;) {
+      inotify_event event{};
+      std::memcpy(&event, events.data() + at, sizeof event);
+      names.emplace_back(events.data() + at + sizeof event);
+      at += sizeof event + event.len;
+    }
+    return names;
+  }
+
+ private:
+  int watch_ = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+};
+
+// Can its file system have a file without a name?
+bool has_unnamed_files(const std::string& folder) {
+  const int made = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, S_IRUSR);
+  if (made >= 0) close(made);
+  return made >= 0;
+}
+
 class PaymentsClient : public PaymentsServer {
  protected:
   [[nodiscard]] std::vector<std::string> words(const std::string& service, bool with_payment = true,
@@ -65,13 +108,20 @@ class PaymentsClient : public PaymentsServer {
     std::ifstream file{intent_, std::ios::binary};
     std::string line;
     std::getline(file, line);
+    EXPECT_EQ(line, "payments intent 1 ann");
+    std::getline(file, line);
     EXPECT_EQ(line, "idem intent 1");
     std::getline(file, line);
     return line;
   }
-  void save(const std::string& key, const std::string& text) const {
+  [[nodiscard]] std::string saved_bytes() const {
+    std::ifstream file{intent_, std::ios::binary};
+    return {std::istreambuf_iterator<char>{file}, {}};
+  }
+  void save(const std::string& key, const std::string& text,
+            const std::string& head = "payments intent 1 ann\n") const {
     std::ofstream file{intent_, std::ios::binary};
-    file << "idem intent 1\n" << key << '\n' << text;
+    file << head << "idem intent 1\n" << key << '\n' << text;
   }
   // Until it has told of a try that decided nothing.
   static void wait_for_a_try(Running& client) {
@@ -199,14 +249,16 @@ TEST_F(PaymentsClient, OneThatHasTriedEnoughKeepsTheIntent) {
 }
 
 TEST_F(PaymentsClient, ARefusalStopsItAtOnce) {
-  for (const char* status : {"400 Bad Request", "401 Unauthorized", "301 Moved Permanently"}) {
+  const std::pair<const char*, int> refusals[] = {
+      {"400 Bad Request", 3}, {"401 Unauthorized", 3}, {"301 Moved Permanently", 1}};
+  for (const auto& [status, exit_status] : refusals) {
     std::atomic<int> requests = 0;
     const Listener refusing{[&](const Connection& from) {
       if (!from.receive_request().empty()) ++requests;
       (void)from.send(response(status));
     }};
     const Finished finished = run_program(words(refusing.url(), !saved()));
-    EXPECT_EQ(finished.status, 3) << finished.err;
+    EXPECT_EQ(finished.status, exit_status) << finished.err;
     EXPECT_EQ(requests, 1);
     EXPECT_TRUE(saved());
   }
@@ -234,6 +286,65 @@ TEST_F(PaymentsClient, AnIntentIsOneClientsAlone) {
   }
 }
 
+// For the service the same key of another principal is another payment: a second charge.
+TEST_F(PaymentsClient, AnIntentOfAnotherPrincipalIsRefused) {
+  serve();
+  // The payment is made, and the answer lost.
+  std::atomic<int> requests = 0;
+  const Listener between{[&](const Connection& from) {
+    ++requests;
+    const Connection to{server_url_};
+    if (to.send(from.receive_request())) (void)to.receive_all();
+    (void)from.send(response("503 Service Unavailable", "Retry-After: 3600"));
+  }};
+  Running first{words(between.url())};
+  wait_for_a_try(first);
+  (void)first.kill();
+  EXPECT_EQ(requests, 1);
+  const std::string before = saved_bytes();
+
+  std::vector<std::string> bobs = words(between.url(), false);
+  std::replace(bobs.begin(), bobs.end(), std::string{"ann"}, std::string{"bob"});
+  const Finished refused = run_program(bobs);
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_EQ(refused.err,
+            "payments: the intent is another principal's: there its key would be another payment\n");
+  EXPECT_EQ(requests, 1);
+  EXPECT_EQ(saved_bytes(), before);
+
+  const Finished finished = run_program(words(server_url_, false));
+  EXPECT_EQ(finished.status, 0) << finished.err;
+  EXPECT_EQ(told(finished).at("replayed"), true);
+  EXPECT_EQ(charges(), 1U);
+}
+
+// One that has another name first leaves it, with the token, where the client dies in between.
+TEST_F(PaymentsClient, AnIntentHasNoOtherNameBeforeItsOwn) {
+  const Names made{folder_.path()};
+  const Listener deciding{[&](const Connection& from) {
+    (void)from.receive_request();
+    (void)from.send(response("402 Payment Required"));
+  }};
+  EXPECT_EQ(run_program(words(deciding.url())).status, 0);
+  // A file system that has no files without a name is given one, which is gone.
+  const auto names = made.take();
+  ASSERT_FALSE(names.empty());
+  EXPECT_EQ(names.size(), has_unnamed_files(folder_.path()) ? 1U : 2U);
+  EXPECT_EQ(names.back(), "intent");
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
+}
+
+TEST_F(PaymentsClient, ABadValueIsToldWithItsOption) {
+  for (const char* amount : {"-5", "0", "12.5", "9223372036854775808", ""}) {
+    const Finished finished = run_program(words("http://127.0.0.1:1", true, amount));
+    EXPECT_EQ(finished.status, 2);
+    EXPECT_EQ(finished.err,
+              "payments: --amount-cents must be a whole number from 1 to 9223372036854775807\n");
+  }
+  EXPECT_FALSE(saved());
+}
+
 TEST_F(PaymentsClient, BadUsageExitsWith2AndSendsNothing) {
   std::atomic<int> requests = 0;
   const Listener nobody{[&](const Connection&) { ++requests; }};
@@ -251,6 +362,9 @@ TEST_F(PaymentsClient, BadUsageExitsWith2AndSendsNothing) {
   save("01890000-0000-7000-8000-000000000000", body());
   expect_refused(words(nobody.url()));
   save("k1", body());
+  expect_refused(words(nobody.url(), false));
+  // Nobody knows whose that is.
+  save("01890000-0000-7000-8000-000000000000", body(), "");
   expect_refused(words(nobody.url(), false));
   EXPECT_TRUE(saved());
   EXPECT_EQ(requests, 0);

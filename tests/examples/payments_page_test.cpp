@@ -65,6 +65,28 @@ class PaymentsPage : public PaymentsServer {
                         json::array({told}));
   }
 
+  // Notes in the log that a click's loop has stopped.
+  void wait_for_stops(int wanted) const {
+    browser_.wait_until(
+        "return [...document.querySelector('#log').tBodies[0].rows].filter("
+        "row => row.textContent.startsWith('Stopped')).length >= arguments[0]",
+        json::array({wanted}));
+  }
+  // The page's attempt of that number, counted from 1 on, goes without its sender's name: the server refuses it (401).
+  void leave_out_the_name(int attempt) const {
+    browser_.run(
+        "const wanted = arguments[0], real = window.fetch; let attempts = 0;"
+        "window.fetch = (to, how) => {"
+        "  if (to === '/payments' && ++attempts === wanted) delete how.headers.Authorization;"
+        "  return real(to, how); }",
+        json::array({attempt}));
+  }
+  void save_principal(const std::string& name) const {
+    json intent = saved();
+    intent["principal"] = name;
+    browser_.run("localStorage.setItem('payments.intent', arguments[0])", json::array({intent.dump()}));
+  }
+
   // Everywhere: on the page, in the database, in the acquirer's ledger.
   void expect_all_once() const {
     for (const char* what : {"record", "payment", "charge", "seat", "receipt"}) wait_for_count(what, 1);
@@ -82,7 +104,9 @@ class PaymentsPage : public PaymentsServer {
   }
   void expect_one_key() const {
     std::set<std::string> keys;
-    for (const auto& line : log()) keys.insert(line.at(key));
+    for (const auto& line : log()) {
+      if (line.size() > key) keys.insert(line.at(key));  // A note has none.
+    }
     EXPECT_EQ(keys.size(), 1U);
   }
 
@@ -224,6 +248,97 @@ TEST_F(PaymentsPage, AReloadGoesOnWithTheKey) {
   EXPECT_EQ(database_.number("SELECT count(*) FROM idem_record WHERE idempotency_key = '" +
                              before.at("key").get<std::string>() + "'"),
             1);
+}
+
+TEST_F(PaymentsPage, ARefusalAfterALostAnswerKeepsTheKey) {
+  open();
+  leave_out_the_name(2);
+  browser_.click("#drop-answer");
+  browser_.click("#enroll");
+  wait_for_stops(1);
+  ASSERT_EQ(log().size(), 3U);
+  EXPECT_EQ(log().at(1).at(status), "401");
+  EXPECT_THAT(log().at(2).at(0),
+              HasSubstr("this try did nothing. The payment may have been made: the key is kept"));
+  ASSERT_FALSE(saved().is_null());
+  EXPECT_THAT(browser_.text("#intent"), HasSubstr("Another click sends it again"));
+  EXPECT_EQ(charges(), 1U) << "it was";
+
+  browser_.click("#enroll");
+  wait_for_answers(1);
+  EXPECT_EQ(log().back().at(replayed), "yes");
+  expect_all_once();
+  expect_one_key();
+}
+
+TEST_F(PaymentsPage, ARefusalOfTheFirstAttemptForgetsTheKey) {
+  open();
+  leave_out_the_name(1);
+  browser_.click("#enroll");
+  wait_for_stops(1);
+  ASSERT_EQ(log().size(), 2U);
+  EXPECT_EQ(log().at(0).at(status), "401");
+  EXPECT_EQ(log().at(1).at(0), "Stopped: not signed in; this try did nothing.");
+  EXPECT_EQ(saved(), nullptr);
+  EXPECT_THAT(browser_.text("#intent"), HasSubstr("Nothing is under way"));
+  EXPECT_EQ(charges(), 0U);
+}
+
+// The one that was under way counts, although the page has never heard of it.
+TEST_F(PaymentsPage, ARefusalAfterAReloadKeepsTheKey) {
+  open();
+  acquirer_.control({{"mode", "late"}, {"delay_ms", 600'000}});
+  browser_.click("#enroll");
+  wait_for_charges(1);
+  const json before = saved();
+  save_principal("a b");
+  browser_.reload();
+  wait_for_stops(1);
+  EXPECT_EQ(log().at(0).at(status), "401");
+  ASSERT_FALSE(saved().is_null());
+  EXPECT_EQ(saved().at("key"), before.at("key"));
+
+  save_principal("ann");
+  browser_.type("#principal", "ann");
+  (void)acquirer_.kill();
+  acquirer_.restart();
+  browser_.click("#enroll");
+  wait_for_answers(1);
+  expect_all_once();
+  expect_one_key();
+}
+
+TEST_F(PaymentsPage, WhatNoSuchServiceAnswersKeepsTheKey) {
+  open();
+  // A redirect that is not followed is of this kind, and no program can make one otherwise.
+  browser_.run(
+      "const real = window.fetch;"
+      "const answers = [new Response('', { status: 300 }), new Response(null, { status: 304 }),"
+      "  { type: 'opaqueredirect', status: 0, headers: new Headers(), text: async () => '' },"
+      "  new Response('', { status: 503, headers: { 'Retry-After': '99999999999' } })];"
+      "window.fetch = async (to, how) => to === '/payments' && answers.shift() || real(to, how)");
+  browser_.click("#enroll");
+  wait_for_stops(1);
+  ASSERT_FALSE(saved().is_null());
+  const std::string its_key = saved().at("key");
+  for (int stops = 2; stops <= 4; ++stops) {
+    browser_.click("#enroll");
+    wait_for_stops(stops);
+    ASSERT_FALSE(saved().is_null());
+    EXPECT_EQ(saved().at("key"), its_key);
+  }
+  EXPECT_EQ(log().at(0).at(status), "300");
+  EXPECT_EQ(log().at(2).at(status), "304");
+  EXPECT_EQ(log().at(4).at(status), "3xx");
+  EXPECT_EQ(log().at(6).at(status), "503");
+  EXPECT_THAT(log().at(7).at(0), HasSubstr("the key is kept"));
+  EXPECT_EQ(charges(), 0U);
+
+  browser_.click("#enroll");
+  wait_for_answers(1);
+  EXPECT_EQ(log().back().at(replayed), "no");
+  expect_all_once();
+  expect_one_key();
 }
 
 TEST_F(PaymentsPage, WhatIsShownIsText) {

@@ -55,7 +55,13 @@ Running::~Running() {
   if (process_ != 0) (void)kill();
 }
 
+void Running::expect_not_waited_for() const {
+  // Process 0 would be this program, with all that it has started.
+  if (process_ == 0) throw std::logic_error{"the program was waited for already"};
+}
+
 Finished Running::wait() {
+  expect_not_waited_for();
   int status = 0;
   while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
   }
@@ -92,10 +98,12 @@ Finished Running::kill() {
 }
 
 void Running::signal(int number) {
+  expect_not_waited_for();
   ::kill(process_, number);
 }
 
 bool Running::ended() const {
+  expect_not_waited_for();
   siginfo_t info{};
   return waitid(P_PID, static_cast<id_t>(process_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
          info.si_pid != 0;

@@ -31,7 +31,7 @@ class TemporaryFile {
   std::string path_;
 };
 
-/// A program that was started and not waited for yet.
+/// A program that was started. Once it was waited for, its functions but out() and err() throw std::logic_error.
 class Running {
  public:
   /// Runs `words[0]` with the other words as arguments. Throws std::runtime_error where it cannot be started.
@@ -58,6 +58,8 @@ class Running {
   [[nodiscard]] std::string url_once_listening();
 
  private:
+  void expect_not_waited_for() const;
+
   TemporaryFile out_{""};
   TemporaryFile err_{""};
   pid_t process_ = 0;

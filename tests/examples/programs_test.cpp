@@ -6,6 +6,7 @@
 
 #include "examples/program.hpp"
 #include "postgres/test_database.hpp"
+#include "session.hpp"
 
 namespace idem::examples_test {
 namespace {
@@ -43,6 +44,34 @@ TEST_F(Programs, TheEventLoopAnswersOnItsOwnThreadAndDepositsOncePerKey) {
   EXPECT_EQ(loop.status, 0);
   EXPECT_EQ(loop.err, "");
   EXPECT_EQ(loop.out, "20 answers, 20 replays, 0 of them not on the loop's thread; 20 deposits\n");
+}
+
+TEST_F(Programs, ThePaymentsProgramTellsItsUsage) {
+  const Finished all = run_program({PAYMENTS, "--help"});
+  EXPECT_EQ(all.status, 0);
+  EXPECT_EQ(all.err, "");
+  for (const char* verb : {"run", "sweep", "repair", "serve", "client"}) {
+    EXPECT_NE(all.out.find(std::string{"payments "} + verb + " --"), std::string::npos) << verb;
+    const Finished one = run_program({PAYMENTS, verb, "--help"});
+    EXPECT_EQ(one.status, 0);
+    EXPECT_EQ(one.err, "");
+    EXPECT_EQ(one.out, all.out);
+  }
+  // As a value it is one.
+  EXPECT_EQ(run_program({PAYMENTS, "repair", "--database-url", "--help"}).status, 1);
+}
+
+TEST_F(Programs, ASessionThatTheServerHasEndedIsReplaced) {
+  examples::Session session{url()};
+  const auto pid = [&] {
+    return std::to_string(session.begin()->exec(std::string{"SELECT pg_backend_pid()"})[0][0].as<int>());
+  };
+  const std::string first = pid();
+  EXPECT_EQ(pid(), first);
+  database_.execute("SELECT pg_terminate_backend(" + first + ")");
+  postgres_test::wait_until(database_,
+                            "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = " + first + ")");
+  EXPECT_NE(pid(), first);
 }
 
 TEST_F(Programs, TheDemoFindsEveryNumberRightOnAnEmptyDatabaseAndWrongOnAUsedOne) {

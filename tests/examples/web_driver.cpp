@@ -110,13 +110,14 @@ WebDriver::Profile::Profile()
 WebDriver::Profile::~Profile() {
   // A killed chromedriver leaves its browser, and a killed browser its helpers.
   const auto end = std::chrono::steady_clock::now() + patience;
-  try {
-    for (auto left = processes_with(path_); !left.empty(); left = processes_with(path_)) {
-      if (std::chrono::steady_clock::now() > end) break;
+  for (bool any = true; any && std::chrono::steady_clock::now() < end;) {
+    try {
+      const auto left = processes_with(path_);
       for (const pid_t process : left) ::kill(process, SIGKILL);
+      any = !left.empty();
+    } catch (const std::exception&) {
+      // /proc was read while processes ended: there may still be some.
     }
-  } catch (const std::exception&) {
-    // /proc was read while processes ended.
   }
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);

@@ -159,14 +159,28 @@ struct Shared {
   std::atomic<bool> over{false};  // No new intents.
 };
 
+// A thread of a client's: what it throws is a violation, and the others go on.
+template <class Work>
+void guarded(Shared& shared, const Work& work) {
+  try {
+    work();
+  } catch (const std::exception& failure) {
+    shared.violations.add(std::string{"a client failed: "} + failure.what());
+  }
+}
+
 // For one thread.
 class Client {
  public:
   Client(Shared& shared, int number)
-      : shared_{shared}, principal_{"client-" + std::to_string(number)}, dice_{std::random_device{}()} {}
+      : shared_{shared},
+        principal_{"client-" + std::to_string(number)},
+        fails_{shared.options.a_client_fails && number == 1},
+        dice_{std::random_device{}()} {}
 
   // New intents until the load is over.
   void run() {
+    if (fails_) throw std::runtime_error{"it was planted"};
     while (!shared_.over) {
       Intended& intended = shared_.intents.make(principal_, dice_.one_in(one_in_declined));
       drive(intended, /*may_vanish=*/true);
@@ -215,6 +229,7 @@ class Client {
     };
     if (received->status >= 500) {
       ++counters.failures;
+      if (decided_before) wrong("decided, and failed");
     } else if (received->status == 409) {
       ++counters.in_progress;
       if (decided_before) wrong("decided, and in progress again");
@@ -243,7 +258,7 @@ class Client {
       std::barrier both{2};
       const std::jthread duplicate{[&] {
         both.arrive_and_wait();
-        (void)told(intended, /*decided_before=*/false, send(intended));
+        guarded(shared_, [&] { (void)told(intended, /*decided_before=*/false, send(intended)); });
       }};
       both.arrive_and_wait();
       received = send(intended);
@@ -303,17 +318,19 @@ class Client {
 
   Shared& shared_;
   std::string principal_;
+  bool fails_;
   Dice dice_;
   std::uint64_t late_ = 0;  // Duplicates that are due.
   std::vector<Intended*> gone_;
 };
 
 // Each client in a thread of its own, to the end.
-void all_at_once(std::vector<std::unique_ptr<Client>>& clients,
+void all_at_once(Shared& shared, std::vector<std::unique_ptr<Client>>& clients,
                  const std::function<void(Client&, std::size_t)>& work) {
   std::vector<std::jthread> threads;
   for (std::size_t i = 0; i < clients.size(); ++i) {
-    threads.emplace_back([&work, &client = *clients[i], i] { work(client, i); });
+    threads.emplace_back(
+        [&shared, &work, &client = *clients[i], i] { guarded(shared, [&] { work(client, i); }); });
   }
 }
 
@@ -355,17 +372,19 @@ class HttpLoad {
     const auto begin = Clock::now();
     {
       const std::jthread killing{[&] { kill_now_and_then(begin); }};
-      all_at_once(clients, [](Client& client, std::size_t) { client.run(); });
+      all_at_once(shared_, clients, [](Client& client, std::size_t) { client.run(); });
     }
     if (failed_) std::rethrow_exception(failed_);
 
     // Nobody asks any more.
     expect("a key is stuck in progress", "SELECT NOT EXISTS (SELECT FROM idem_record WHERE state = 1)");
-    all_at_once(clients, [](Client& client, std::size_t) { client.come_back(); });
-    all_at_once(clients, [&](Client& client, std::size_t first) {
+    all_at_once(shared_, clients, [](Client& client, std::size_t) { client.come_back(); });
+    if (options_.replays_fail) database_.execute("ALTER TABLE idem_record RENAME TO hidden");
+    all_at_once(shared_, clients, [&](Client& client, std::size_t first) {
       const auto& all = shared_.intents.all();
       for (std::size_t i = first; i < all.size(); i += clients.size()) client.ask_again(*all[i]);
     });
+    if (options_.replays_fail) database_.execute("ALTER TABLE hidden RENAME TO idem_record");
     expect("an event is not delivered",
            "SELECT NOT EXISTS (SELECT FROM payment WHERE state = 'AUTHORIZED' AND NOT EXISTS (SELECT FROM "
            "receipt WHERE receipt.payment_id = payment.payment_id))");

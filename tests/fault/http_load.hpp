@@ -20,6 +20,10 @@ struct LoadOptions {
   bool mints_again = false;
   /// Planted: the acquirer charges whatever it is sent.
   bool acquirer_forgets = false;
+  /// Planted: at the end, when each intent is asked for once more, the server fails.
+  bool replays_fail = false;
+  /// Planted: one of the clients throws.
+  bool a_client_fails = false;
 };
 
 struct LoadReport {
@@ -62,7 +66,8 @@ std::ostream& operator<<(std::ostream& out, const LoadReport& report);
 /// - one payment, one event, one settled record, which agree with it; for an approved one a seat and a receipt, which the
 ///   consumer has applied once;
 /// - no record in progress, and none unknown;
-/// - all answers that decide are the same bytes, and a replay once one was given.
+/// - all answers that decide are the same bytes, and a replay once one was given; a failure (5xx) is none then;
+/// - no client has thrown.
 ///
 /// Throws std::runtime_error where something does not run at all.
 [[nodiscard]] LoadReport run_load(const LoadOptions& options);

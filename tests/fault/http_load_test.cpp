@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <iostream>
 #include <string>
@@ -64,6 +66,22 @@ TEST(HttpLoadPlantedBug, AnAcquirerThatForgetsItsKeysIsFound) {
   const LoadReport report = reported(options);
   EXPECT_GT(report.charges, report.intents);
   EXPECT_THAT(report.violations, Contains(HasSubstr(": 2 charges")));
+}
+
+TEST(HttpLoadPlantedBug, AServerThatFailsEveryReplayAndAClientThatThrowsAreFound) {
+  LoadOptions options = short_one();
+  options.replays_fail = true;
+  options.a_client_fails = true;
+  const LoadReport report = reported(options);
+  const auto number_of = [&](const std::string& what) {
+    return static_cast<std::uint64_t>(std::ranges::count_if(
+        report.violations,
+        [&](const std::string& violation) { return violation.find(what) != std::string::npos; }));
+  };
+  EXPECT_GT(report.intents, 0U);
+  EXPECT_EQ(number_of(": decided, and failed"), report.intents);
+  EXPECT_EQ(number_of("a client failed: it was planted"), 1U);
+  EXPECT_EQ(report.violations.size(), report.intents + 1);
 }
 
 }  // namespace

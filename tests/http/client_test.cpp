@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <string>
 
@@ -165,10 +166,15 @@ TEST(ClientRule, ABodyThatIsNoProblemIsLeftToTheStatus) {
 
 TEST(ClientRule, PausesGrowUpToTheLongest) {
   ClientRule rule{{.max_tries = 100, .first_pause = 10ms, .longest_pause = 40ms}};
+  std::chrono::milliseconds longest{0};
   for (int i = 0; i < 50; ++i) {
     const auto bound = i == 0 ? 10ms : i == 1 ? 20ms : 40ms;
-    EXPECT_LE(std::get<RetryAfter>(rule.after_no_answer()).delay, bound);
+    const auto delay = std::get<RetryAfter>(rule.after_no_answer()).delay;
+    EXPECT_LE(delay, bound);
+    longest = std::max(longest, delay);
   }
+  // Of 0 to 40 each: that all of 48 are at most 10 has the probability (11/41)^48, some 10^-27.
+  EXPECT_GT(longest, 10ms);
   EXPECT_EQ(rule.tries(), 50);
 }
 
@@ -184,13 +190,14 @@ TEST(ClientRule, IsPatientWithinItsBounds) {
   EXPECT_EQ(after({.status = 503, .retry_after = "99999999999999999999"}),
             Advice{Stop{Stop::Why::exhausted}});
   // Nobody sends ten tries at once.
-  ClientRule patient{{.first_pause = 1h, .longest_pause = 1h}};
+  ClientRule patient{{.first_pause = 10ms, .longest_pause = 1h}};
   std::chrono::milliseconds longest{0};
   for (int i = 0; i < 9; ++i) {
     longest =
         std::max(longest, std::get<RetryAfter>(patient.after({.status = 503, .retry_after = "0"})).delay);
   }
   EXPECT_GT(longest, 0ms);
+  EXPECT_LE(longest, 10ms);
   for (const char* unread : {"", "-1", "1.5", "soon", "Fri, 31 Dec 1999 23:59:59 GMT"}) {
     EXPECT_LE(std::get<RetryAfter>(after({.status = 503, .retry_after = unread})).delay, 500ms) << unread;
   }

@@ -5,6 +5,7 @@ const place = "payments.intent";
 const gestureMs = 1000;
 const firstPauseMs = 500;
 const longestPauseMs = 4000;
+const longestRetryAfterS = 3600; // a server that asks for more is not waited for
 const attemptMs = 60_000;
 const pollMs = 1000;
 
@@ -26,6 +27,12 @@ function saveIntent(intent) {
   showIntent();
 }
 
+// In the browser's storage, as another click or another page may be at it; one that is forgotten stays so.
+function changeIntent(intent, change) {
+  const saved = savedIntent();
+  if (saved?.key === intent.key) saveIntent({ ...saved, ...change(saved) });
+}
+
 // Another intent's place stays as it is.
 function forgetIntent(intent) {
   if (savedIntent()?.key === intent.key) localStorage.removeItem(place);
@@ -44,7 +51,7 @@ function decide() {
       payment_method_token: "tok_page",
     }),
     tries: 0,
-    open: false, // may one attempt have been carried out, of which nobody has told?
+    open: 0, // attempts that may have been carried out, of which nobody has told
   };
 }
 
@@ -55,59 +62,80 @@ const problemStatuses = [202, 400, 401, 409, 422, 423, 425, 503];
 // What HTTP itself has against the message: the command was not asked.
 const unreadStatuses = [400, 405, 406, 411, 413, 414, 415, 416, 417, 421, 426, 431];
 
-const again = (reply) => ({ again: true, retryAfter: reply.retryAfter });
 const done = { done: true };
-const stop = (why) => ({ why });
+const stop = (why) => ({ why }); // this try did nothing
+const stopAndKeep = (why) => ({ why, keep: true }); // who knows what it did?
+
+const mismatch = stop("a bug: the key was used for another request; this try did nothing");
+const refused = stop("refused; this try did nothing");
+const forbidden = stop("not signed in; this try did nothing");
+
+function again(reply) {
+  if (reply.retryAfter > longestRetryAfterS) return stopAndKeep("the service asks for more than an hour");
+  return { again: true, retryAfter: reply.retryAfter };
+}
 
 function adviceAfter(reply) {
   if (!reply.answered) return again(reply);
   if (reply.replayed) return done; // what is stored is final, whatever its status
   // The type counts more than the status.
-  switch (reply.problem === "answer-withheld" || problemStatuses.includes(reply.status) ? reply.problem : "") {
+  const counts = reply.problem === "answer-withheld" || problemStatuses.includes(reply.status);
+  switch (counts ? reply.problem : "") {
     case "in-progress":
     case "unknown":
     case "unavailable":
       return again(reply);
     case "key-reused":
-      return stop("a bug: the key was used for another request");
+      return mismatch;
     case "unauthenticated":
-      return stop("not signed in; nothing was done");
+      return forbidden;
     case "answer-withheld":
       return done;
     case "key-missing":
     case "key-refused":
     case "request-refused":
-      return stop("refused; nothing was done");
+      return refused;
   }
   if (reply.status === 202) return reply.keyTold ? again(reply) : done;
-  if (unreadStatuses.includes(reply.status)) return stop("refused; nothing was done");
-  if ([401, 403, 407].includes(reply.status)) return stop("not signed in; nothing was done");
-  if (reply.status === 422) return stop("a bug: the key was used for another request");
+  if (unreadStatuses.includes(reply.status)) return refused;
+  if ([401, 403, 407].includes(reply.status)) return forbidden;
+  if (reply.status === 422) return mismatch;
   if ([408, 409, 423, 425, 429].includes(reply.status) || reply.status >= 500) return again(reply);
+  // A redirect that is not followed has the status 0.
+  if (reply.status < 200 || (reply.status >= 300 && reply.status < 400)) {
+    return stopAndKeep("no such service answers like that");
+  }
   return done;
 }
 
+const isKnownAnswer = (reply) => reply.replayed || reply.problem === "answer-withheld";
+
 function seconds(retryAfter) {
-  return /^\d{1,9}$/.test(retryAfter ?? "") ? Number(retryAfter) : null;
+  return /^\d+$/.test(retryAfter ?? "") ? Number(retryAfter) : null;
 }
 
 const lastWord = (type) => String(type).split(/[:#/]/).at(-1);
 
 async function send(intent, fault) {
   try {
-    const headers = { ...signedIn(intent.principal), "Content-Type": "application/json", "Idempotency-Key": `"${intent.key}"` };
+    const headers = {
+      ...signedIn(intent.principal),
+      "Content-Type": "application/json",
+      "Idempotency-Key": `"${intent.key}"`,
+    };
     if (fault) headers["Demo-Fault"] = fault;
     const answer = await fetch("/payments", {
       method: "POST",
       headers,
       body: intent.body,
       cache: "no-store",
-      redirect: "error",
+      redirect: "manual",
       signal: AbortSignal.timeout(attemptMs),
     });
     // Half of an answer is none.
     const content = await answer.text();
-    const isProblem = answer.headers.get("Content-Type")?.startsWith("application/problem+json");
+    const type = answer.headers.get("Content-Type") ?? "";
+    const isProblem = type.split(";")[0].trim().toLowerCase() === "application/problem+json";
     let told = {};
     try {
       told = JSON.parse(content) ?? {};
@@ -132,33 +160,47 @@ async function attempt(intent, fault) {
   // Two clicks may be at one intent: the number is its own.
   const saved = savedIntent();
   const number = Math.max(intent.tries, saved?.key === intent.key ? saved.tries : 0) + 1;
+  const earlier = saved?.key === intent.key ? saved.open : 0;
   intent.tries = number;
-  if (saved?.key === intent.key) saveIntent({ ...saved, tries: number });
+  // Before it is sent: who leaves the page now never hears of it.
+  changeIntent(intent, ({ open }) => ({ tries: number, open: open + 1 }));
   const line = addLine(number, intent.key);
   const reply = await send(intent, fault);
-  const says = reply.answered ? [reply.problem, reply.detail].filter(Boolean).join(": ") : "no answer: nobody knows";
-  const kind = adviceAfter(reply).again ? "" : reply.status < 300 ? "good" : "bad";
-  fillLine(line, reply.answered ? reply.status : "–", reply.answered ? (reply.replayed ? "yes" : "no") : "–", says, kind);
+  let advice = adviceAfter(reply);
+  // It may be a router's, which asked nobody: the service's own decision comes back as a replay.
+  if (advice.done && earlier > 0 && reply.status >= 400 && reply.status !== 402 && !isKnownAnswer(reply)) {
+    advice = intent.doubted ? stopAndKeep("this may not be the service's answer") : again(reply);
+    intent.doubted = true;
+  }
+  if (advice.why && !advice.keep) changeIntent(intent, ({ open }) => ({ open: open - 1 }));
+  if (reply.answered) {
+    const says = [reply.problem, reply.detail].filter(Boolean).join(": ");
+    const kind = advice.again ? "" : advice.done && reply.status < 300 ? "good" : "bad";
+    fillLine(line, reply.status || "3xx", reply.replayed ? "yes" : "no", says, kind);
+  } else {
+    fillLine(line, "–", "–", "no answer: nobody knows", "");
+  }
   refresh();
-  return reply;
+  return advice;
 }
+
+const keptToo = " The payment may have been made: the key is kept, and another click sends it again.";
 
 // One click's loop. Each click has one, also where another is at the same intent: each is given the answer.
 async function pursue(intent, fault) {
   let bound = firstPauseMs;
   for (;;) {
-    const advice = adviceAfter(await attempt(intent, fault));
+    const advice = await attempt(intent, fault);
     fault = null;
     if (advice.done) return forgetIntent(intent);
     if (advice.why) {
       // Of a stop, only what no attempt can have carried out is forgotten.
-      const open = savedIntent()?.open === true;
-      addNote(`Stopped: ${advice.why}.` + (open ? " An earlier attempt may have been carried out: its key is kept." : ""));
-      if (!open) forgetIntent(intent);
+      const saved = savedIntent();
+      const kept = saved?.key === intent.key && saved.open > 0;
+      addNote(`Stopped: ${advice.why}.${kept ? keptToo : ""}`);
+      if (!kept) forgetIntent(intent);
       return;
     }
-    const saved = savedIntent();
-    if (saved?.key === intent.key) saveIntent({ ...saved, open: true });
     if (advice.retryAfter !== null) {
       await wait(advice.retryAfter * 1000);
     } else {
@@ -174,9 +216,9 @@ byId("enrollment").addEventListener("submit", (event) => {
   event.preventDefault();
   const now = performance.now();
   const repeated = now - lastClick.at < gestureMs ? lastClick.intent : null;
-  let intent = savedIntent() ?? repeated;
+  let intent = savedIntent();
   if (!intent) {
-    intent = decide();
+    intent = repeated ?? decide();
     saveIntent(intent); // before the first attempt
   }
   lastClick = { at: now, intent };
@@ -253,8 +295,10 @@ async function refresh() {
   timer = setTimeout(refresh, pollMs);
 }
 
+const serverIsDown = "No answer from the server; trying again. The tables show what it said last.";
+
 function showServer(up) {
-  const told = up ? "The server answers." : "No answer from the server; trying again. The tables show what it said last.";
+  const told = up ? "The server answers." : serverIsDown;
   const server = byId("server");
   if (server.textContent !== told) server.textContent = told; // or it would be read out each second
   server.parentElement.classList.toggle("down", !up);
@@ -262,16 +306,22 @@ function showServer(up) {
 
 function showIntent() {
   const intent = savedIntent();
+  const of = intent && `key ${short(intent.key)}, ${intent.principal} in ${intent.offering}`;
   const told = intent
-    ? `Under way: key ${short(intent.key)}, ${intent.principal} in ${intent.offering}. Another click sends it again.`
+    ? `Not decided: ${of}. Another click sends it again.`
     : "Nothing is under way: the next click is a new decision, with a key of its own.";
   if (byId("intent").textContent !== told) byId("intent").textContent = told;
 }
 
+function leaseOf(record) {
+  if (record.state !== "IN_PROGRESS") return "–";
+  return record.lapsed ? "over" : `${(record.lease_left_ms / 1000).toFixed(1)} s left`;
+}
+
 function show(state) {
   fill("records", state.records, (one) => [
-    code(one.key), stateCell(one.state), cell(one.taken_over ? "yes" : "no"), cell(one.fence), code(one.attempt),
-    cell(one.state !== "IN_PROGRESS" ? "–" : one.lapsed ? "over" : `${(one.lease_left_ms / 1000).toFixed(1)} s left`),
+    code(one.key), stateCell(one.state), cell(one.taken_over ? "yes" : "no"), cell(one.fence),
+    code(one.attempt), cell(leaseOf(one)),
   ]);
   fill("payments", state.payments, (one) => [
     code(one.payment_id), stateCell(one.state), text(one.offering_id), money(one), code(one.charge_id ?? "–"),
@@ -282,11 +332,13 @@ function show(state) {
   fill("seats", state.seats, (one) => [text(one.offering_id), code(one.payment_id)]);
   fill("receipts", state.receipts, (one) => [code(one.payment_id), cell(one.issued_at)]);
   // Only what was delivered once can be delivered again.
-  newestDelivered = state.payments.find((one) => state.receipts.some((receipt) => receipt.payment_id === one.payment_id))?.payment_id ?? null;
+  const delivered = new Set(state.receipts.map((one) => one.payment_id));
+  newestDelivered = state.payments.find((one) => delivered.has(one.payment_id))?.payment_id ?? null;
   byId("redeliver").disabled = newestDelivered === null;
   const offering = byId("offering").value;
+  const seat = `${byId("principal").value} has a seat in ${offering}`;
   byId("held").textContent = state.seats.some((one) => one.offering_id === offering)
-    ? `${byId("principal").value} has a seat in ${offering}: a new decision would be charged again, and the seat stay one.`
+    ? `${seat}: a new decision would be charged again, and the seat stay one.`
     : "";
 }
 

@@ -85,7 +85,8 @@ using Advice = std::variant<Done, RetryAfter, Stop>;
 struct ClientRuleOptions {
   /// Tries at the most, the first included; at least 1.
   int max_tries = 10;
-  /// Where the server does not say when: a random time up to this, then up to twice the one before.
+  /// Where the server does not say when: a random time up to this, then up to twice the one before. Where it says 0: a
+  /// random time up to this, each time.
   std::chrono::milliseconds first_pause{500};
   /// No pause is longer, one that the server asks for excepted.
   std::chrono::milliseconds longest_pause{std::chrono::seconds{60}};
