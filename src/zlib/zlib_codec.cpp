@@ -1,5 +1,7 @@
 #include "idem/zlib/zlib_codec.hpp"
 
+// Or what it reads would not be const.
+#define ZLIB_CONST
 #include <zlib.h>
 
 #include <algorithm>
@@ -41,8 +43,7 @@ std::vector<std::byte> compressed(Bytes body) {
 class Inflation {
  public:
   explicit Inflation(Bytes stream) {
-    // zlib takes what it reads as not const unless ZLIB_CONST is set, which is every includer's to choose.
-    stream_.next_in = const_cast<Bytef*>(chars(stream.data()));
+    stream_.next_in = chars(stream.data());
     stream_.avail_in = static_cast<uInt>(stream.size());
     if (inflateInit(&stream_) != Z_OK) throw std::bad_alloc{};
   }
