@@ -15,7 +15,6 @@
 namespace payments {
 namespace {
 
-using idem::http::Done;
 using idem::http::Intent;
 using idem::http::RetryAfter;
 using idem::http::Stop;

@@ -44,8 +44,8 @@ const char* phrase(int status) {
 
 }  // namespace
 
-idem::Response json_response(int status, std::string json, const char* media_type) {
-  idem::Response response = idem::text_response(status, std::move(json));
+idem::Response json_response(int status, std::string_view json, const char* media_type) {
+  idem::Response response = idem::text_response(status, json);
   response.headers.push_back({"Content-Type", media_type});
   return response;
 }

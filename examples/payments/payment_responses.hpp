@@ -10,7 +10,7 @@
 namespace payments {
 
 /// With that text as its body.
-[[nodiscard]] idem::Response json_response(int status, std::string json,
+[[nodiscard]] idem::Response json_response(int status, std::string_view json,
                                            const char* media_type = "application/json");
 
 /// 201, with the header Location.
