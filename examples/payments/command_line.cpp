@@ -63,7 +63,7 @@ std::optional<std::int64_t> CommandLine::number(const std::string& name) {
   const auto text = take(name);
   if (!text) return std::nullopt;
   std::int64_t number = 0;
-  const char* const end = std::to_address(text->end());
+  const char* const end = std::to_address(text->cend());
   const auto [stopped, failed] = std::from_chars(text->data(), end, number);
   if (failed != std::errc{} || stopped != end || number < 1) {
     throw BadUsage{name + " must be a whole number from 1 to " +
