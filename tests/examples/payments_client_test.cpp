@@ -249,16 +249,19 @@ TEST_F(PaymentsClient, OneThatHasTriedEnoughKeepsTheIntent) {
 }
 
 TEST_F(PaymentsClient, ARefusalStopsItAtOnce) {
-  const std::pair<const char*, int> refusals[] = {
-      {"400 Bad Request", 3}, {"401 Unauthorized", 3}, {"301 Moved Permanently", 1}};
-  for (const auto& [status, exit_status] : refusals) {
+  struct Refusal {
+    const char* status;
+    int exit_status;
+  };
+  for (const Refusal& refusal :
+       {Refusal{"400 Bad Request", 3}, Refusal{"401 Unauthorized", 3}, Refusal{"301 Moved Permanently", 1}}) {
     std::atomic<int> requests = 0;
     const Listener refusing{[&](const Connection& from) {
       if (!from.receive_request().empty()) ++requests;
-      (void)from.send(response(status));
+      (void)from.send(response(refusal.status));
     }};
     const Finished finished = run_program(words(refusing.url(), !saved()));
-    EXPECT_EQ(finished.status, exit_status) << finished.err;
+    EXPECT_EQ(finished.status, refusal.exit_status) << finished.err;
     EXPECT_EQ(requests, 1);
     EXPECT_TRUE(saved());
   }
