@@ -41,10 +41,10 @@ enum class CardData {
 ///
 /// Not found: a number beside a letter (`pan4242…`; hashes and IBANs are full of those), inside a longer row of
 /// digits (zeros in front), in groups of another shape or with other separators, in the groups of an IBAN, right
-/// behind a percent sign where it begins with 2 or 3, with digits that are not ASCII, in UTF-16, base64 or a compressed body, percent-encoded
-/// twice, of an issuer that is not named above; thirteen digits that are also an article's number (EAN-13) or stand
-/// behind a `+` as a phone's; a security code under another name, deeper in its member (`"cvc":{"value":…}`), with a fraction, or in a
-/// multipart part with a Content-Type of its own.
+/// behind a percent sign where it begins with 2 or 3, with digits that are not ASCII, in UTF-16, base64 or a
+/// compressed body, percent-encoded twice, of an issuer that is not named above; thirteen digits that are also an
+/// article's number (EAN-13) or stand behind a `+` as a phone's; a security code under another name, deeper in its
+/// member (`"cvc":{"value":…}`), with a fraction, or in a multipart part with a Content-Type of its own.
 ///
 /// Found though it is none: one in ten of the numbers that have an issuer's prefix and length by chance. Times in
 /// seconds, milli-, micro- or nanoseconds since 1970 have none before May 2040.

@@ -35,7 +35,8 @@ struct BoundaryOptions {
   std::chrono::seconds unknown_retry_after{60};
   /// What problem types begin with: a URI of your documentation, or the default `urn:`.
   std::string problem_types{default_problem_types};
-  /// The header that marks a replay, and its value; an empty name for none.
+  /// The header that marks a replay, and its value; an empty name for none. ClientRule needs the mark to tell a stored 4xx
+  /// from one that somebody before the service made.
   Header replayed{"Idempotent-Replayed", "true"};
 };
 
