@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "idem/inbox.hpp"
+#include "idem/event/inbox.hpp"
 #include "idem/postgres/backend.hpp"
 #include "idem/postgres/schema.hpp"
 #include "measure.hpp"

@@ -10,9 +10,9 @@
 #include <thread>
 #include <vector>
 
+#include "idem/command/purge.hpp"
 #include "idem/postgres/backend.hpp"
 #include "idem/postgres/schema.hpp"
-#include "idem/retention.hpp"
 #include "measure.hpp"
 
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "idem/downstream_key.hpp"
+#include "idem/call/downstream_key.hpp"
 #include "idem/postgres/reconcile.hpp"
 #include "idem/postgres/schema.hpp"
 #include "measure.hpp"

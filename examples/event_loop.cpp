@@ -20,9 +20,9 @@
 
 // ---- docs/http.md: event loop ----------------------------------------------------
 #include <functional>
+#include <idem/command/transact.hpp>
 #include <idem/http/boundary.hpp>
 #include <idem/postgres/backend.hpp>
-#include <idem/transact.hpp>
 #include <memory>
 #include <pqxx/pqxx>
 #include <string>

@@ -3,10 +3,10 @@
 #include <string>
 #include <variant>
 
-#include "idem/execute.hpp"
-#include "idem/fingerprint.hpp"
+#include "idem/command/execute.hpp"
 #include "idem/memory/database.hpp"
 #include "idem/memory/table.hpp"
+#include "idem/request/fingerprint.hpp"
 
 namespace {
 

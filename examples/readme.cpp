@@ -7,9 +7,9 @@
 #include "idem/postgres/schema.hpp"
 
 // ---- README ----------------------------------------------------------------------------------
-#include <idem/execute.hpp>
-#include <idem/fingerprint.hpp>
+#include <idem/command/execute.hpp>
 #include <idem/postgres/backend.hpp>
+#include <idem/request/fingerprint.hpp>
 #include <pqxx/pqxx>
 
 struct ToClient {  // one function for each outcome: with one forgotten, std::visit does not compile
@@ -42,7 +42,7 @@ idem::Response withdraw(pqxx::connection& connection, const std::string& user, c
 // ---- README ----------------------------------------------------------------------------------
 
 // ---- README: transact ------------------------------------------------------------
-#include <idem/transact.hpp>
+#include <idem/command/transact.hpp>
 #include <memory>
 
 idem::Response deposit(const std::string& url, const std::string& user, const std::string& key,
@@ -66,7 +66,7 @@ idem::Response deposit(const std::string& url, const std::string& user, const st
 // ---- README: transact ------------------------------------------------------------
 
 // ---- README: inbox ----------------------------------------------------------------
-#include <idem/inbox.hpp>
+#include <idem/event/inbox.hpp>
 
 struct Interest {
   idem::EventIdentity identity;  // who made the event, its id, and when

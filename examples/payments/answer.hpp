@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "idem/inbox_store.hpp"
-#include "idem/outcome.hpp"
+#include "idem/command/outcome.hpp"
+#include "idem/event/inbox_store.hpp"
 
 namespace payments {
 

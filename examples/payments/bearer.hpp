@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "idem/response.hpp"
+#include "idem/response/response.hpp"
 
 namespace payments {
 

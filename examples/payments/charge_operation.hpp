@@ -12,10 +12,10 @@
 #include <variant>
 
 #include "charge.hpp"
-#include "idem/external_call.hpp"
-#include "idem/outbox.hpp"
-#include "idem/repair.hpp"
-#include "idem/uuid.hpp"
+#include "idem/base/uuid.hpp"
+#include "idem/call/external_call.hpp"
+#include "idem/event/outbox.hpp"
+#include "idem/settlement/repair.hpp"
 #include "payment.hpp"
 #include "payment_event.hpp"
 #include "payment_responses.hpp"

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "bearer.hpp"
+#include "idem/base/uuid.hpp"
 #include "idem/postgres/backend.hpp"
 #include "idem/postgres/listing.hpp"
-#include "idem/uuid.hpp"
 #include "payment_responses.hpp"
 #include "payment_service.hpp"
 #include "postgres_repository.hpp"

@@ -9,7 +9,7 @@
 #include "connection_pool.hpp"
 #include "demo_fault.hpp"
 #include "idem/http/boundary.hpp"
-#include "idem/response.hpp"
+#include "idem/response/response.hpp"
 #include "payment_endpoint.hpp"
 
 namespace payments {

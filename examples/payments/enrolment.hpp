@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "idem/inbox.hpp"
+#include "idem/event/inbox.hpp"
 
 namespace payments {
 

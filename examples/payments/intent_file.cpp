@@ -16,7 +16,7 @@
 #include <system_error>
 #include <utility>
 
-#include "idem/error.hpp"
+#include "idem/base/error.hpp"
 
 namespace payments {
 

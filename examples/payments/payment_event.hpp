@@ -1,7 +1,7 @@
 // What the world is told of a decided payment.
 #pragma once
 
-#include "idem/outbox_store.hpp"
+#include "idem/event/outbox_store.hpp"
 #include "payment.hpp"
 
 namespace payments {

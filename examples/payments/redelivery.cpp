@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "idem/uuid.hpp"
+#include "idem/base/uuid.hpp"
 #include "payment_responses.hpp"
 
 namespace payments {

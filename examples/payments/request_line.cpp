@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "idem/error.hpp"
-#include "idem/key.hpp"
+#include "idem/base/error.hpp"
+#include "idem/request/key.hpp"
 
 namespace payments {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "idem/canonical_json.hpp"
-#include "idem/fingerprint.hpp"
-#include "idem/outcome.hpp"
+#include "idem/command/outcome.hpp"
+#include "idem/json/canonical_json.hpp"
+#include "idem/request/fingerprint.hpp"
 #include "payment_body.hpp"
 
 namespace payments {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "idem/external_call.hpp"
+#include "idem/call/external_call.hpp"
 #include "idem/postgres/backend.hpp"
 #include "refund.hpp"
 #include "services.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "idem/external_call.hpp"
+#include "idem/call/external_call.hpp"
 #include "refund.hpp"
 
 namespace refund_saga {

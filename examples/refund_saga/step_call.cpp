@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "idem/fingerprint.hpp"
-#include "idem/key.hpp"
+#include "idem/request/fingerprint.hpp"
+#include "idem/request/key.hpp"
 #include "refund_table.hpp"
 
 namespace refund_saga {

@@ -1,7 +1,7 @@
 // One step of a refund, or its compensation, as idem::external_call takes it.
 #pragma once
 
-#include "idem/external_call.hpp"
+#include "idem/call/external_call.hpp"
 #include "refund.hpp"
 #include "services.hpp"
 

@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "http/header_name.hpp"
-#include "idem/withheld.hpp"
+#include "idem/response/withheld.hpp"
 
 namespace idem::inline v0::http {
 namespace {

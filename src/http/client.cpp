@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "http/header_name.hpp"
-#include "idem/error.hpp"
+#include "idem/base/error.hpp"
+#include "idem/base/uuid.hpp"
 #include "idem/http/idempotency_key.hpp"
-#include "idem/uuid.hpp"
 
 namespace idem::inline v0::http {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "http/header_name.hpp"
 #include "http/structured_string.hpp"
-#include "idem/error.hpp"
+#include "idem/base/error.hpp"
 
 namespace idem::inline v0::http {
 namespace {

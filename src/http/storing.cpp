@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "http/header_name.hpp"
-#include "idem/error.hpp"
-#include "idem/withheld.hpp"
+#include "idem/base/error.hpp"
+#include "idem/response/withheld.hpp"
 
 namespace idem::inline v0::http {
 namespace {

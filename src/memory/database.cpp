@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <utility>
 
-#include "idem/error.hpp"
-#include "idem/key_hash.hpp"
+#include "idem/base/error.hpp"
 #include "idem/memory/detail/shared.hpp"
+#include "request/key_hash.hpp"
 
 namespace idem::inline v0::memory {
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <thread>
 
-#include "../patience.hpp"
-#include "idem/error.hpp"
+#include "idem/base/error.hpp"
 #include "idem/memory/detail/shared.hpp"
-#include "idem/state_table.hpp"
+#include "idem/record/state_table.hpp"
+#include "record/patience.hpp"
 
 namespace idem::inline v0::memory {
 namespace {

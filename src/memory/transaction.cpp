@@ -1,6 +1,6 @@
 #include "idem/memory/transaction.hpp"
 
-#include "idem/error.hpp"
+#include "idem/base/error.hpp"
 #include "idem/memory/subtransaction.hpp"
 
 namespace idem::inline v0::memory {

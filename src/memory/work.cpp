@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "idem/error.hpp"
+#include "idem/base/error.hpp"
 #include "idem/memory/detail/shared.hpp"
 
 namespace idem::inline v0::memory::detail {

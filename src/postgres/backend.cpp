@@ -3,12 +3,12 @@
 #include <string>
 #include <utility>
 
-#include "configuration.hpp"
-#include "idem/error.hpp"
-#include "idem/key_hash.hpp"
-#include "pqxx_compat.hpp"
-#include "row.hpp"
-#include "sql.hpp"
+#include "idem/base/error.hpp"
+#include "postgres/configuration.hpp"
+#include "postgres/pqxx_compat.hpp"
+#include "postgres/row.hpp"
+#include "postgres/sql.hpp"
+#include "request/key_hash.hpp"
 
 namespace idem::inline v0::postgres {
 namespace {

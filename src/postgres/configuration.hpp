@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "idem/key_hash.hpp"
 #include "idem/postgres/backend.hpp"
-#include "statements.hpp"
+#include "postgres/statements.hpp"
+#include "request/key_hash.hpp"
 
 namespace idem::inline v0::postgres {
 

@@ -4,9 +4,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "configuration.hpp"
-#include "idem/error.hpp"
-#include "sql.hpp"
+#include "idem/base/error.hpp"
+#include "postgres/configuration.hpp"
+#include "postgres/sql.hpp"
 
 namespace idem::inline v0::postgres {
 namespace {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "../text_limits.hpp"
-#include "../time_limit.hpp"
-#include "idem/error.hpp"
-#include "row.hpp"
-#include "sql.hpp"
-#include "statements.hpp"
+#include "base/text_limits.hpp"
+#include "base/time_limit.hpp"
+#include "idem/base/error.hpp"
+#include "postgres/row.hpp"
+#include "postgres/sql.hpp"
+#include "postgres/statements.hpp"
 
 namespace idem::inline v0::postgres {
 namespace {

@@ -3,11 +3,11 @@
 #include <string>
 #include <utility>
 
-#include "../outbox_shard.hpp"
-#include "configuration.hpp"
-#include "idem/error.hpp"
-#include "row.hpp"
-#include "sql.hpp"
+#include "event/outbox_shard.hpp"
+#include "idem/base/error.hpp"
+#include "postgres/configuration.hpp"
+#include "postgres/row.hpp"
+#include "postgres/sql.hpp"
 
 namespace idem::inline v0::postgres {
 namespace {

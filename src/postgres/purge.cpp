@@ -1,6 +1,6 @@
-#include "configuration.hpp"
 #include "idem/postgres/backend.hpp"
-#include "sql.hpp"
+#include "postgres/configuration.hpp"
+#include "postgres/sql.hpp"
 
 namespace idem::inline v0::postgres {
 namespace {

@@ -1,11 +1,11 @@
 #include "idem/postgres/repair.hpp"
 
-#include "../text_limits.hpp"
-#include "idem/error.hpp"
-#include "idem/uuid.hpp"
-#include "row.hpp"
-#include "sql.hpp"
-#include "statements.hpp"
+#include "base/text_limits.hpp"
+#include "idem/base/error.hpp"
+#include "idem/base/uuid.hpp"
+#include "postgres/row.hpp"
+#include "postgres/sql.hpp"
+#include "postgres/statements.hpp"
 
 namespace idem::inline v0::postgres {
 namespace {

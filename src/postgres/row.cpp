@@ -1,9 +1,9 @@
-#include "row.hpp"
+#include "postgres/row.hpp"
 
 #include <algorithm>
 
-#include "../hex.hpp"
-#include "idem/error.hpp"
+#include "base/hex.hpp"
+#include "idem/base/error.hpp"
 
 namespace idem::inline v0::postgres {
 namespace {

@@ -8,12 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "idem/lapsed.hpp"
 #include "idem/postgres/listing.hpp"
-#include "idem/reconcile.hpp"
-#include "idem/record.hpp"
-#include "idem/repair.hpp"
-#include "pqxx_compat.hpp"
+#include "idem/record/lapsed.hpp"
+#include "idem/record/record.hpp"
+#include "idem/settlement/reconcile.hpp"
+#include "idem/settlement/repair.hpp"
+#include "postgres/pqxx_compat.hpp"
 
 namespace idem::inline v0::postgres {
 

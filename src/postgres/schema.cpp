@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "idem/error.hpp"
+#include "idem/base/error.hpp"
 #include "idem_embedded_sql.hpp"
-#include "pqxx_compat.hpp"
-#include "sql.hpp"
+#include "postgres/pqxx_compat.hpp"
+#include "postgres/sql.hpp"
 
 namespace idem::inline v0::postgres {
 namespace {

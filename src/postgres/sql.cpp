@@ -1,11 +1,11 @@
-#include "sql.hpp"
+#include "postgres/sql.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <stdexcept>
 
-#include "../hex.hpp"
-#include "idem/error.hpp"
+#include "base/hex.hpp"
+#include "idem/base/error.hpp"
 
 namespace idem::inline v0::postgres {
 

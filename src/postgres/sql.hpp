@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "idem/clock.hpp"
+#include "idem/base/clock.hpp"
+#include "idem/base/uuid.hpp"
 #include "idem/postgres/names.hpp"
 #include "idem/postgres/reconcile.hpp"
-#include "idem/uuid.hpp"
-#include "pqxx_compat.hpp"
+#include "postgres/pqxx_compat.hpp"
 
 namespace idem::inline v0::postgres {
 

@@ -1,11 +1,11 @@
-#include "statements.hpp"
+#include "postgres/statements.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <string_view>
 #include <utility>
 
-#include "sql.hpp"
+#include "postgres/sql.hpp"
 
 namespace idem::inline v0::postgres {
 namespace {

@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
-#include "../patience.hpp"
-#include "configuration.hpp"
-#include "idem/error.hpp"
-#include "idem/key_hash.hpp"
-#include "idem/state_table.hpp"
-#include "row.hpp"
-#include "sql.hpp"
+#include "idem/base/error.hpp"
+#include "idem/record/state_table.hpp"
+#include "postgres/configuration.hpp"
+#include "postgres/row.hpp"
+#include "postgres/sql.hpp"
+#include "record/patience.hpp"
+#include "request/key_hash.hpp"
 
 namespace idem::inline v0::postgres {
 namespace {

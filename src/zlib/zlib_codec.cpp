@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "idem/error.hpp"
+#include "idem/base/error.hpp"
 
 namespace idem::inline v0 {
 namespace {

@@ -21,8 +21,8 @@
 #include <variant>
 #include <vector>
 
+#include "idem/command/transact.hpp"
 #include "idem/testing/race.hpp"
-#include "idem/transact.hpp"
 
 namespace idem::conformance {
 

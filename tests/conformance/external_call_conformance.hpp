@@ -27,10 +27,10 @@
 #include <variant>
 #include <vector>
 
-#include "idem/apply_repair.hpp"
-#include "idem/external_call.hpp"
-#include "idem/outbox.hpp"
-#include "idem/sweep.hpp"
+#include "idem/call/external_call.hpp"
+#include "idem/call/sweep.hpp"
+#include "idem/event/outbox.hpp"
+#include "idem/settlement/apply_repair.hpp"
 #include "idem/testing/fake_acquirer.hpp"
 #include "idem/testing/race.hpp"
 

@@ -27,12 +27,12 @@
 #include <utility>
 #include <vector>
 
-#include "idem/card_guard.hpp"
-#include "idem/inbox.hpp"
-#include "idem/retention.hpp"
+#include "idem/command/purge.hpp"
+#include "idem/command/transact.hpp"
+#include "idem/event/inbox.hpp"
+#include "idem/event/version_guard.hpp"
+#include "idem/response/card_guard.hpp"
 #include "idem/testing/race.hpp"
-#include "idem/transact.hpp"
-#include "idem/version_guard.hpp"
 
 namespace idem::conformance {
 

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <utility>
 
-#include "idem/detail/unit_of_work.hpp"
+#include "idem/command/detail/unit_of_work.hpp"
 
 namespace idem::conformance {
 

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "idem/error.hpp"
-#include "idem/outbox.hpp"
-#include "idem/transact.hpp"
+#include "idem/base/error.hpp"
+#include "idem/command/transact.hpp"
+#include "idem/event/outbox.hpp"
 
 namespace idem::conformance {
 

@@ -2,8 +2,8 @@
 #include <pqxx/pqxx>
 #include <string>
 
+#include "base/hex.hpp"
 #include "conformance/outbox_conformance.hpp"
-#include "hex.hpp"
 #include "postgres/row.hpp"
 #include "postgres/test_database.hpp"
 #include "postgres/test_unit.hpp"

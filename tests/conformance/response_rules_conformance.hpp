@@ -19,13 +19,13 @@
 #include <utility>
 #include <variant>
 
-#include "idem/aes_gcm_codec.hpp"
-#include "idem/error.hpp"
-#include "idem/external_call.hpp"
-#include "idem/response_rules.hpp"
-#include "idem/retention.hpp"
-#include "idem/sweep.hpp"
-#include "idem/transact.hpp"
+#include "idem/base/error.hpp"
+#include "idem/call/external_call.hpp"
+#include "idem/call/sweep.hpp"
+#include "idem/command/purge.hpp"
+#include "idem/command/transact.hpp"
+#include "idem/response/aes_gcm_codec.hpp"
+#include "idem/response/rules.hpp"
 
 namespace idem::conformance {
 

@@ -11,8 +11,8 @@
 
 #include "docs/openapi.hpp"
 #include "idem/http/problem.hpp"
-#include "idem/key.hpp"
-#include "idem/reserve_options.hpp"
+#include "idem/record/options.hpp"
+#include "idem/request/key.hpp"
 
 namespace idem::docs_test {
 namespace {

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <thread>
 
-#include "idem/uuid.hpp"
+#include "idem/base/uuid.hpp"
 
 namespace idem::examples_test {
 

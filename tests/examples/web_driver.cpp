@@ -16,7 +16,7 @@
 #include <thread>
 #include <utility>
 
-#include "idem/uuid.hpp"
+#include "idem/base/uuid.hpp"
 
 namespace idem::examples_test {
 namespace {

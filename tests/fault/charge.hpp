@@ -11,11 +11,11 @@
 #include <variant>
 
 #include "acquirer_client.hpp"
-#include "idem/external_call.hpp"
-#include "idem/fingerprint.hpp"
-#include "idem/outbox.hpp"
+#include "idem/call/external_call.hpp"
+#include "idem/event/outbox.hpp"
 #include "idem/postgres/backend.hpp"
-#include "idem/repair.hpp"
+#include "idem/request/fingerprint.hpp"
+#include "idem/settlement/repair.hpp"
 
 namespace idem::fault_test {
 

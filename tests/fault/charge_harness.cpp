@@ -3,14 +3,14 @@
 #include <exception>
 #include <stdexcept>
 
+#include "base/rfc3339.hpp"
 #include "fault/charge_invariants.hpp"
-#include "idem/external_call.hpp"
+#include "idem/call/external_call.hpp"
+#include "idem/call/sweep.hpp"
 #include "idem/postgres/apply_repairs.hpp"
 #include "idem/postgres/reconcile.hpp"
 #include "idem/postgres/repair.hpp"
-#include "idem/reconcile.hpp"
-#include "idem/sweep.hpp"
-#include "rfc3339.hpp"
+#include "idem/settlement/reconcile.hpp"
 
 namespace idem::fault_test {
 namespace {

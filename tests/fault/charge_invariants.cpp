@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "fault/charge.hpp"
-#include "idem/record.hpp"
+#include "idem/record/record.hpp"
 
 namespace idem::fault_test {
 namespace {

@@ -8,10 +8,10 @@
 #include <pqxx/pqxx>
 #include <string>
 
-#include "idem/execute.hpp"
-#include "idem/fingerprint.hpp"
-#include "idem/inbox.hpp"
-#include "idem/transact.hpp"
+#include "idem/command/execute.hpp"
+#include "idem/command/transact.hpp"
+#include "idem/event/inbox.hpp"
+#include "idem/request/fingerprint.hpp"
 #include "postgres/test_database.hpp"
 
 namespace idem::postgres_test {

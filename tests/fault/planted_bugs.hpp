@@ -10,12 +10,12 @@
 #include <utility>
 #include <variant>
 
-#include "idem/detail/unit_of_work.hpp"
-#include "idem/downstream_key.hpp"
-#include "idem/execute.hpp"
-#include "idem/external_call.hpp"
+#include "idem/base/uuid.hpp"
+#include "idem/call/downstream_key.hpp"
+#include "idem/call/external_call.hpp"
+#include "idem/command/detail/unit_of_work.hpp"
+#include "idem/command/execute.hpp"
 #include "idem/postgres/backend.hpp"
-#include "idem/uuid.hpp"
 
 namespace idem::fault_test {
 

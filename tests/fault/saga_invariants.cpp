@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "fault/saga_run.hpp"
-#include "idem/downstream_key.hpp"
+#include "idem/call/downstream_key.hpp"
 #include "refund.hpp"
 #include "step_call.hpp"
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "fault/told.hpp"
-#include "idem/key.hpp"
-#include "idem/record.hpp"
+#include "idem/record/record.hpp"
+#include "idem/request/key.hpp"
 #include "postgres/test_database.hpp"
 
 namespace idem::fault_test {

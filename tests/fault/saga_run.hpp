@@ -8,7 +8,7 @@
 
 #include "fault/planted_bugs.hpp"
 #include "fault/told.hpp"
-#include "idem/external_call.hpp"
+#include "idem/call/external_call.hpp"
 #include "refund.hpp"
 #include "services.hpp"
 #include "session.hpp"

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "hex.hpp"
+#include "base/hex.hpp"
 
 namespace idem::fault_test {
 namespace {

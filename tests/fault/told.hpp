@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "idem/outcome.hpp"
+#include "idem/command/outcome.hpp"
 
 namespace idem::fault_test {
 

@@ -1,11 +1,11 @@
 // The envelope of encoded bodies, which comes back from a table that others can write.
-#include "idem/aes_gcm_codec.hpp"
+#include "idem/response/aes_gcm_codec.hpp"
 
 #include <algorithm>
 #include <optional>
 
 #include "fuzz.hpp"
-#include "idem/error.hpp"
+#include "idem/base/error.hpp"
 
 namespace idem::fuzz {
 namespace {

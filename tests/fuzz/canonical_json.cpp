@@ -1,13 +1,13 @@
 // Canonical JSON: what every request's body goes through before anything else is known of it.
-#include "idem/canonical_json.hpp"
+#include "idem/json/canonical_json.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "fuzz.hpp"
-#include "idem/fingerprint.hpp"
-#include "idem/nlohmann_json.hpp"
+#include "idem/request/fingerprint.hpp"
+#include "idem/request/nlohmann_json.hpp"
 
 namespace idem::fuzz {
 namespace {

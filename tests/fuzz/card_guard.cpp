@@ -1,5 +1,5 @@
 // The card guard: any bytes, and card numbers and security codes put between them.
-#include "idem/card_guard.hpp"
+#include "idem/response/card_guard.hpp"
 
 #include <algorithm>
 #include <array>

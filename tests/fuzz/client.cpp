@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "fuzz.hpp"
-#include "idem/error.hpp"
-#include "idem/uuid.hpp"
+#include "idem/base/error.hpp"
+#include "idem/base/uuid.hpp"
 
 namespace idem::fuzz {
 namespace {

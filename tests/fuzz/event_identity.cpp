@@ -1,14 +1,14 @@
 // What names an event in a message that somebody else made: headers, JSON, UUIDs and times.
-#include "idem/event_identity.hpp"
+#include "idem/event/event_identity.hpp"
 
 #include <algorithm>
 #include <vector>
 
+#include "base/rfc3339.hpp"
 #include "fuzz.hpp"
-#include "idem/canonical_json.hpp"
-#include "idem/error.hpp"
-#include "idem/uuid.hpp"
-#include "rfc3339.hpp"
+#include "idem/base/error.hpp"
+#include "idem/base/uuid.hpp"
+#include "idem/json/canonical_json.hpp"
 
 namespace idem::fuzz {
 namespace {

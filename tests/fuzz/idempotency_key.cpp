@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fuzz.hpp"
-#include "idem/error.hpp"
+#include "idem/base/error.hpp"
 
 namespace idem::fuzz {
 namespace {

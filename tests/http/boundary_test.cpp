@@ -13,12 +13,12 @@
 #include <utility>
 #include <vector>
 
-#include "idem/card_guard.hpp"
-#include "idem/external_call.hpp"
+#include "idem/call/external_call.hpp"
+#include "idem/command/transact.hpp"
 #include "idem/memory/database.hpp"
 #include "idem/memory/table.hpp"
+#include "idem/response/card_guard.hpp"
 #include "idem/testing/fake_clock.hpp"
-#include "idem/transact.hpp"
 
 namespace idem::http {
 namespace {

@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
-#include "idem/error.hpp"
-#include "idem/response.hpp"
+#include "idem/base/error.hpp"
+#include "idem/response/response.hpp"
 
 namespace idem::http {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "idem/error.hpp"
+#include "idem/base/error.hpp"
 #include "unit/shared_cases.hpp"
 
 namespace idem::http {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "idem/error.hpp"
+#include "idem/base/error.hpp"
 
 namespace idem::http {
 namespace {

@@ -10,8 +10,8 @@
 #include <thread>
 #include <utility>
 
-#include "idem/error.hpp"
-#include "idem/uuid.hpp"
+#include "idem/base/error.hpp"
+#include "idem/base/uuid.hpp"
 #include "interleavings/invariants.hpp"
 #include "postgres/pqxx_compat.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "idem/record.hpp"
+#include "idem/record/record.hpp"
 #include "interleavings/session.hpp"
 
 namespace idem::interleavings {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <iostream>
 
-#include "idem/fingerprint.hpp"
+#include "idem/request/fingerprint.hpp"
 #include "interleavings/steps.hpp"
 
 namespace idem::interleavings {

@@ -8,9 +8,9 @@
 #include <pqxx/pqxx>
 #include <string>
 
-#include "idem/key.hpp"
 #include "idem/postgres/backend.hpp"
-#include "idem/reservation.hpp"
+#include "idem/record/reservation.hpp"
+#include "idem/request/key.hpp"
 
 namespace idem::interleavings {
 

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <utility>
 
-#include "idem/fingerprint.hpp"
+#include "idem/request/fingerprint.hpp"
 
 namespace idem::interleavings {
 namespace {

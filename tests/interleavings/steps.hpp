@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "idem/reserve_options.hpp"
+#include "idem/record/options.hpp"
 #include "interleavings/explorer.hpp"
 
 namespace idem::interleavings {

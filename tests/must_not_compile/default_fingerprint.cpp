@@ -1,6 +1,6 @@
 // A fingerprint that every request shares would answer one request with another's response.
 // expect: (no matching function|no matching constructor)
-#include <idem/fingerprint.hpp>
+#include <idem/request/fingerprint.hpp>
 
 idem::Fingerprint fingerprint_of(const idem::RequestContent& content) {
 #ifdef MUST_NOT_COMPILE

@@ -1,6 +1,6 @@
 // A handler that returns a response has not said whether it is a success or a decline.
 // expect: handler\(tx, lease\)
-#include <idem/execute.hpp>
+#include <idem/command/execute.hpp>
 #include <idem/postgres/backend.hpp>
 #include <pqxx/pqxx>
 

@@ -1,6 +1,6 @@
 // Whoever ignores the outcome of execute answers a duplicate as if it had run.
 // expect: (nodiscard|unused-result)
-#include <idem/execute.hpp>
+#include <idem/command/execute.hpp>
 #include <idem/postgres/backend.hpp>
 #include <pqxx/pqxx>
 

@@ -1,7 +1,7 @@
 // Whoever ignores a reservation works without holding the key.
 // expect: (nodiscard|unused-result)
-#include <idem/outcome.hpp>
-#include <idem/store.hpp>
+#include <idem/command/outcome.hpp>
+#include <idem/record/store.hpp>
 
 void reserve(idem::IdempotencyStore& store, const idem::Request& request) {
 #ifndef MUST_NOT_COMPILE

@@ -1,6 +1,6 @@
 // A decision is COMPLETED or FAILED: nobody makes one in another state.
 // expect: private
-#include <idem/outcome.hpp>
+#include <idem/command/outcome.hpp>
 
 idem::Decision decide() {
 #ifdef MUST_NOT_COMPILE

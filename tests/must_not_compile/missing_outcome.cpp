@@ -1,6 +1,6 @@
 // A visitor that forgets an outcome.
 // expect: (invoke|visit|no type)
-#include <idem/outcome.hpp>
+#include <idem/command/outcome.hpp>
 
 struct Status {
   int operator()(const idem::Executed& done) const { return done.response.status; }

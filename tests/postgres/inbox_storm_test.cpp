@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "idem/inbox.hpp"
+#include "idem/event/inbox.hpp"
 #include "idem/testing/race.hpp"
 #include "postgres/test_database.hpp"
 #include "postgres/test_unit.hpp"

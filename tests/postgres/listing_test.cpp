@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "idem/error.hpp"
-#include "idem/fingerprint.hpp"
+#include "idem/base/error.hpp"
+#include "idem/request/fingerprint.hpp"
 #include "postgres/test_database.hpp"
 
 namespace idem::postgres_test {

@@ -4,7 +4,7 @@
 #include <pqxx/pqxx>
 #include <string>
 
-#include "idem/retention.hpp"
+#include "idem/command/purge.hpp"
 #include "idem/testing/race.hpp"
 #include "postgres/test_database.hpp"
 #include "postgres/test_unit.hpp"

@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "idem/execute.hpp"
-#include "idem/fingerprint.hpp"
+#include "idem/command/execute.hpp"
+#include "idem/request/fingerprint.hpp"
 #include "idem/testing/race.hpp"
 #include "postgres/test_database.hpp"
 

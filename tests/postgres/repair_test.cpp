@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "idem/downstream_key.hpp"
-#include "idem/error.hpp"
-#include "idem/fingerprint.hpp"
+#include "idem/base/error.hpp"
+#include "idem/call/downstream_key.hpp"
 #include "idem/postgres/schema.hpp"
+#include "idem/request/fingerprint.hpp"
 #include "postgres/test_database.hpp"
 
 namespace idem::postgres_test {

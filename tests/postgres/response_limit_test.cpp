@@ -4,9 +4,9 @@
 #include <pqxx/pqxx>
 #include <string>
 
-#include "idem/error.hpp"
-#include "idem/execute.hpp"
-#include "idem/fingerprint.hpp"
+#include "idem/base/error.hpp"
+#include "idem/command/execute.hpp"
+#include "idem/request/fingerprint.hpp"
 #include "postgres/test_database.hpp"
 
 namespace idem::postgres_test {

@@ -9,10 +9,10 @@
 #include <string>
 #include <utility>
 
-#include "idem/aes_gcm_codec.hpp"
-#include "idem/error.hpp"
-#include "idem/execute.hpp"
-#include "idem/fingerprint.hpp"
+#include "idem/base/error.hpp"
+#include "idem/command/execute.hpp"
+#include "idem/request/fingerprint.hpp"
+#include "idem/response/aes_gcm_codec.hpp"
 #include "postgres/test_database.hpp"
 
 namespace idem::postgres_test {

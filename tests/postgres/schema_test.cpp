@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "idem/downstream_key.hpp"
-#include "idem/error.hpp"
-#include "idem/fingerprint.hpp"
-#include "idem/key_hash.hpp"
+#include "idem/base/error.hpp"
+#include "idem/call/downstream_key.hpp"
+#include "idem/request/fingerprint.hpp"
 #include "idem/testing/race.hpp"
 #include "postgres/test_database.hpp"
+#include "request/key_hash.hpp"
 
 namespace idem::postgres_test {
 namespace {

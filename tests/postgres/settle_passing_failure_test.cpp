@@ -5,7 +5,7 @@
 #include <pqxx/pqxx>
 #include <string>
 
-#include "idem/external_call.hpp"
+#include "idem/call/external_call.hpp"
 #include "postgres/test_database.hpp"
 #include "postgres/test_unit.hpp"
 

@@ -4,8 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "idem/base/uuid.hpp"
 #include "idem/postgres/schema.hpp"
-#include "idem/uuid.hpp"
 #include "postgres/transaction_kind.hpp"
 
 namespace idem::postgres_test {

@@ -3,7 +3,7 @@
 #include <exception>
 #include <utility>
 
-#include "idem/error.hpp"
+#include "idem/base/error.hpp"
 
 namespace idem::postgres_test {
 TestUnit::TestUnit(const TestDatabase& database) : database_{&database}, connection_{database.borrow()} {

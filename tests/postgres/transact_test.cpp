@@ -1,5 +1,5 @@
 // transact() on PostgreSQL: bounded retries, and a COMMIT whose answer was lost.
-#include "idem/transact.hpp"
+#include "idem/command/transact.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "idem/error.hpp"
-#include "idem/fingerprint.hpp"
+#include "idem/base/error.hpp"
+#include "idem/request/fingerprint.hpp"
 #include "postgres/test_database.hpp"
 
 namespace idem::postgres_test {

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "idem/error.hpp"
-#include "idem/execute.hpp"
-#include "idem/fingerprint.hpp"
-#include "idem/inbox.hpp"
-#include "idem/version_guard.hpp"
+#include "idem/base/error.hpp"
+#include "idem/command/execute.hpp"
+#include "idem/event/inbox.hpp"
+#include "idem/event/version_guard.hpp"
+#include "idem/request/fingerprint.hpp"
 #include "postgres/test_database.hpp"
 
 namespace idem::postgres_test {

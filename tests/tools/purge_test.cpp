@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "idem/fingerprint.hpp"
+#include "idem/request/fingerprint.hpp"
 #include "postgres/test_database.hpp"
 #include "tools/run_idemctl.hpp"
 

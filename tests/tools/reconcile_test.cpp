@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "idem/downstream_key.hpp"
-#include "idem/fingerprint.hpp"
+#include "idem/call/downstream_key.hpp"
+#include "idem/request/fingerprint.hpp"
 #include "postgres/test_database.hpp"
 #include "tools/run_idemctl.hpp"
 #include "tools/temporary_file.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "idem/aes_gcm_codec.hpp"
+#include "idem/response/aes_gcm_codec.hpp"
 #include "postgres/test_database.hpp"
 #include "tools/run_idemctl.hpp"
 

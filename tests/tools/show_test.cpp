@@ -4,9 +4,9 @@
 #include <memory>
 #include <span>
 
-#include "idem/aes_gcm_codec.hpp"
-#include "idem/key_hash.hpp"
+#include "idem/response/aes_gcm_codec.hpp"
 #include "postgres/test_database.hpp"
+#include "request/key_hash.hpp"
 #include "tools/run_idemctl.hpp"
 
 namespace idem::test {

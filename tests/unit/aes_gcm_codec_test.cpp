@@ -1,5 +1,5 @@
 // AES-256-GCM: the envelope, its keys, and what does not verify.
-#include "idem/aes_gcm_codec.hpp"
+#include "idem/response/aes_gcm_codec.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "hex.hpp"
-#include "idem/error.hpp"
+#include "base/hex.hpp"
+#include "idem/base/error.hpp"
 
 namespace idem {
 namespace {

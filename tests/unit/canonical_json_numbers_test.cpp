@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "es6_number_sequence.hpp"
-#include "idem/canonical_json.hpp"
+#include "idem/json/canonical_json.hpp"
 #include "sha256.hpp"
 
 namespace {

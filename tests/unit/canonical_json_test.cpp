@@ -1,4 +1,4 @@
-#include "idem/canonical_json.hpp"
+#include "idem/json/canonical_json.hpp"
 
 #include <gtest/gtest.h>
 

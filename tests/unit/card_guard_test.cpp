@@ -1,4 +1,4 @@
-#include "idem/card_guard.hpp"
+#include "idem/response/card_guard.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "idem/uuid.hpp"
+#include "idem/base/uuid.hpp"
 #include "sha256.hpp"
 #include "shared_cases.hpp"
 

@@ -1,4 +1,4 @@
-#include "idem/event_identity.hpp"
+#include "idem/event/event_identity.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "idem/error.hpp"
+#include "idem/base/error.hpp"
 
 namespace idem {
 namespace {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "idem/external_call.hpp"
+#include "idem/call/external_call.hpp"
 #include "idem/memory/database.hpp"
 #include "idem/testing/fake_acquirer.hpp"
 #include "idem/testing/fake_clock.hpp"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "idem/external_call.hpp"
+#include "idem/call/external_call.hpp"
 #include "idem/memory/database.hpp"
 #include "idem/testing/fake_clock.hpp"
 

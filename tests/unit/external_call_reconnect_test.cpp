@@ -4,7 +4,7 @@
 #include <chrono>
 #include <memory>
 
-#include "idem/external_call.hpp"
+#include "idem/call/external_call.hpp"
 #include "idem/memory/database.hpp"
 
 namespace idem {

@@ -1,5 +1,5 @@
 // How long a lease is good for a call, by the process's own clock; and what external_call refuses.
-#include "idem/external_call.hpp"
+#include "idem/call/external_call.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "idem/fingerprint.hpp"
+#include "idem/request/fingerprint.hpp"
 
 #include <gtest/gtest.h>
 
 #include <set>
 #include <vector>
 
-#include "idem/error.hpp"
+#include "idem/base/error.hpp"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "idem/canonical_json.hpp"
+#include "idem/json/canonical_json.hpp"
 
 namespace {
 

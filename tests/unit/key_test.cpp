@@ -1,13 +1,13 @@
-#include "idem/key.hpp"
+#include "idem/request/key.hpp"
 
 #include <gtest/gtest.h>
 
 #include <set>
 #include <vector>
 
-#include "idem/downstream_key.hpp"
-#include "idem/error.hpp"
-#include "idem/key_hash.hpp"
+#include "idem/base/error.hpp"
+#include "idem/call/downstream_key.hpp"
+#include "request/key_hash.hpp"
 
 namespace {
 

@@ -11,13 +11,13 @@
 #include <memory>
 #include <string>
 
-#include "idem/error.hpp"
+#include "idem/base/error.hpp"
+#include "idem/command/transact.hpp"
 #include "idem/memory/database.hpp"
 #include "idem/memory/subtransaction.hpp"
 #include "idem/memory/table.hpp"
 #include "idem/testing/fake_clock.hpp"
 #include "idem/testing/race.hpp"
-#include "idem/transact.hpp"
 
 namespace idem::memory {
 namespace {

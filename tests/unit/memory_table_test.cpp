@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "idem/error.hpp"
+#include "idem/base/error.hpp"
 #include "idem/memory/subtransaction.hpp"
 #include "idem/testing/race.hpp"
 

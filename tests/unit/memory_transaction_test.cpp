@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "idem/error.hpp"
+#include "idem/base/error.hpp"
 #include "idem/memory/database.hpp"
 #include "idem/memory/subtransaction.hpp"
 #include "idem/memory/table.hpp"

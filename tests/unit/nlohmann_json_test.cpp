@@ -1,4 +1,4 @@
-#include "idem/nlohmann_json.hpp"
+#include "idem/request/nlohmann_json.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "idem/observer.hpp"
+#include "idem/record/observer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "idem/error.hpp"
+#include "idem/base/error.hpp"
 #include "idem/memory/database.hpp"
 #include "idem/testing/fake_clock.hpp"
 

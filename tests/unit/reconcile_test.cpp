@@ -1,11 +1,11 @@
 // How one entry of a settlement and one record are judged.
-#include "idem/reconcile.hpp"
+#include "idem/settlement/reconcile.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "idem/error.hpp"
+#include "idem/base/error.hpp"
 
 namespace idem {
 namespace {

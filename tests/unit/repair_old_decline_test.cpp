@@ -6,9 +6,9 @@
 #include <memory>
 #include <optional>
 
-#include "idem/apply_repair.hpp"
-#include "idem/external_call.hpp"
+#include "idem/call/external_call.hpp"
 #include "idem/memory/database.hpp"
+#include "idem/settlement/apply_repair.hpp"
 #include "idem/testing/fake_acquirer.hpp"
 #include "idem/testing/fake_clock.hpp"
 

@@ -1,12 +1,12 @@
 // Which findings can be repaired, and as what.
-#include "idem/repair.hpp"
+#include "idem/settlement/repair.hpp"
 
 #include <gtest/gtest.h>
 
 #include <set>
 #include <string>
 
-#include "idem/error.hpp"
+#include "idem/base/error.hpp"
 
 namespace idem {
 namespace {

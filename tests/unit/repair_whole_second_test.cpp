@@ -1,7 +1,7 @@
 // A settlement with times in whole seconds, as docs/reconciliation.md's own example has them.
 #include <gtest/gtest.h>
 
-#include "idem/repair.hpp"
+#include "idem/settlement/repair.hpp"
 
 namespace idem {
 namespace {

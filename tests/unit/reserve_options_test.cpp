@@ -1,11 +1,11 @@
-#include "idem/reserve_options.hpp"
+#include "idem/record/options.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "idem/error.hpp"
+#include "idem/base/error.hpp"
 
 namespace idem {
 namespace {

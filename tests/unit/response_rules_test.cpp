@@ -1,5 +1,5 @@
 // What a codec is given and must be called, and a codec of the caller's own.
-#include "idem/response_rules.hpp"
+#include "idem/response/rules.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,13 +10,13 @@
 #include <string>
 #include <utility>
 
-#include "hex.hpp"
-#include "idem/aes_gcm_codec.hpp"
-#include "idem/error.hpp"
-#include "idem/execute.hpp"
-#include "idem/fingerprint.hpp"
+#include "base/hex.hpp"
+#include "idem/base/error.hpp"
+#include "idem/command/execute.hpp"
 #include "idem/memory/database.hpp"
-#include "response_rules.hpp"
+#include "idem/request/fingerprint.hpp"
+#include "idem/response/aes_gcm_codec.hpp"
+#include "response/response_rules.hpp"
 
 namespace idem {
 namespace {

@@ -1,4 +1,4 @@
-#include "rfc3339.hpp"
+#include "base/rfc3339.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // Every row of the state table, at its exact boundaries.
-#include "idem/state_table.hpp"
+#include "idem/record/state_table.hpp"
 
 #include <gtest/gtest.h>
 
-#include "idem/error.hpp"
+#include "idem/base/error.hpp"
 
 namespace idem {
 namespace {

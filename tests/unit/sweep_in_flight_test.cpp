@@ -7,8 +7,8 @@
 #include <stop_token>
 #include <vector>
 
+#include "idem/call/sweep.hpp"
 #include "idem/memory/database.hpp"
-#include "idem/sweep.hpp"
 #include "idem/testing/fake_acquirer.hpp"
 #include "idem/testing/fake_clock.hpp"
 

@@ -1,8 +1,8 @@
 // "Throws InvalidArgument where the options break a limit" (Sweep's constructor, validate(SweepOptions)).
 #include <gtest/gtest.h>
 
-#include "idem/error.hpp"
-#include "idem/sweep.hpp"
+#include "idem/base/error.hpp"
+#include "idem/call/sweep.hpp"
 
 namespace idem {
 namespace {

@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <stop_token>
 
+#include "idem/call/sweep.hpp"
 #include "idem/memory/database.hpp"
-#include "idem/sweep.hpp"
 #include "idem/testing/fake_acquirer.hpp"
 
 namespace idem {

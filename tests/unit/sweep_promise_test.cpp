@@ -4,8 +4,8 @@
 #include <chrono>
 #include <memory>
 
+#include "idem/call/sweep.hpp"
 #include "idem/memory/database.hpp"
-#include "idem/sweep.hpp"
 #include "idem/testing/fake_acquirer.hpp"
 #include "idem/testing/fake_clock.hpp"
 

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "idem/error.hpp"
+#include "idem/base/error.hpp"
 #include "idem/testing/fake_clock.hpp"
 #include "idem/testing/race.hpp"
 

@@ -1,7 +1,7 @@
 // A unit of work with transaction() and commit() that can be dereferenced too, as handles of pools are.
 #include <gtest/gtest.h>
 
-#include "idem/detail/unit_of_work.hpp"
+#include "idem/command/detail/unit_of_work.hpp"
 
 namespace idem {
 namespace {

@@ -1,10 +1,10 @@
-#include "idem/uuid.hpp"
+#include "idem/base/uuid.hpp"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "idem/error.hpp"
+#include "idem/base/error.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "idem/version.hpp"
+#include "idem/base/version.hpp"
 
 #include <gtest/gtest.h>
 

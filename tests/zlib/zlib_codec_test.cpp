@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "hex.hpp"
-#include "idem/aes_gcm_codec.hpp"
-#include "idem/error.hpp"
+#include "base/hex.hpp"
+#include "idem/base/error.hpp"
+#include "idem/response/aes_gcm_codec.hpp"
 
 namespace idem {
 namespace {

@@ -1,6 +1,6 @@
 #include "arguments.hpp"
 #include "commands.hpp"
-#include "idem/canonical_json.hpp"
+#include "idem/json/canonical_json.hpp"
 #include "input.hpp"
 
 namespace idemctl {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "failure.hpp"
-#include "idem/error.hpp"
+#include "idem/base/error.hpp"
 
 namespace idemctl {
 namespace {

@@ -1,4 +1,4 @@
-#include "idem/fingerprint.hpp"
+#include "idem/request/fingerprint.hpp"
 
 #include "arguments.hpp"
 #include "commands.hpp"

@@ -8,7 +8,7 @@
 
 #include "commands.hpp"
 #include "failure.hpp"
-#include "idem/version.hpp"
+#include "idem/base/version.hpp"
 #include "output.hpp"
 
 namespace idemctl {

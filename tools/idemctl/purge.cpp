@@ -5,9 +5,9 @@
 #include "arguments.hpp"
 #include "commands.hpp"
 #include "database.hpp"
+#include "idem/command/purge.hpp"
 #include "idem/postgres/backend.hpp"
 #include "idem/postgres/listing.hpp"
-#include "idem/retention.hpp"
 #include "values.hpp"
 
 namespace idemctl {

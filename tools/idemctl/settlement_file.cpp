@@ -11,9 +11,9 @@
 #include <new>
 #include <system_error>
 
+#include "base/rfc3339.hpp"
 #include "failure.hpp"
-#include "idem/error.hpp"
-#include "rfc3339.hpp"
+#include "idem/base/error.hpp"
 
 namespace idemctl {
 namespace {

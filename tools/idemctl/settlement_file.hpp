@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "idem/reconcile.hpp"
+#include "idem/settlement/reconcile.hpp"
 
 namespace idemctl {
 

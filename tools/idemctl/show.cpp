@@ -2,11 +2,11 @@
 #include "commands.hpp"
 #include "database.hpp"
 #include "failure.hpp"
-#include "idem/body_codec.hpp"
-#include "idem/key_hash.hpp"
 #include "idem/postgres/backend.hpp"
-#include "idem/record.hpp"
-#include "idem/withheld.hpp"
+#include "idem/record/record.hpp"
+#include "idem/response/body_codec.hpp"
+#include "idem/response/withheld.hpp"
+#include "request/key_hash.hpp"
 #include "text.hpp"
 
 namespace idemctl {

@@ -9,8 +9,8 @@
 #include <chrono>
 #include <cstdint>
 
-#include "hex.hpp"
-#include "utf8.hpp"
+#include "base/hex.hpp"
+#include "base/utf8.hpp"
 
 namespace idemctl {
 

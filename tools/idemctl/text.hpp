@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "idem/clock.hpp"
-#include "idem/record.hpp"
+#include "idem/base/clock.hpp"
+#include "idem/record/record.hpp"
 
 namespace idemctl {
 

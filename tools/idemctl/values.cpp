@@ -4,8 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/rfc3339.hpp"
 #include "failure.hpp"
-#include "rfc3339.hpp"
 #include "text.hpp"
 
 namespace idemctl {

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <string>
 
-#include "idem/clock.hpp"
-#include "idem/record.hpp"
-#include "idem/response.hpp"
-#include "idem/uuid.hpp"
+#include "idem/base/clock.hpp"
+#include "idem/base/uuid.hpp"
+#include "idem/record/record.hpp"
+#include "idem/response/response.hpp"
 
 namespace idemctl {
 

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "idem/uuid.hpp"
+#include "idem/base/uuid.hpp"
 
 namespace payments::demo {
 namespace {

@@ -10,13 +10,13 @@
 #include <utility>
 #include <variant>
 
-#include "idem/error.hpp"
-#include "idem/fingerprint.hpp"
+#include "idem/base/error.hpp"
+#include "idem/command/outcome.hpp"
 #include "idem/http/idempotency_key.hpp"
 #include "idem/http/problem.hpp"
 #include "idem/http/request.hpp"
 #include "idem/http/storing.hpp"
-#include "idem/outcome.hpp"
+#include "idem/request/fingerprint.hpp"
 
 namespace idem::inline v0::http {
 

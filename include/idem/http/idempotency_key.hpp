@@ -7,7 +7,7 @@
 #include <string_view>
 #include <variant>
 
-#include "idem/key.hpp"
+#include "idem/request/key.hpp"
 
 namespace idem::inline v0::http {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "idem/response.hpp"
+#include "idem/response/response.hpp"
 
 namespace idem::inline v0::http {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "idem/response.hpp"
+#include "idem/response/response.hpp"
 
 namespace idem::inline v0::http {
 

@@ -6,16 +6,16 @@
 #include <memory>
 #include <vector>
 
-#include "idem/clock.hpp"
-#include "idem/lapsed.hpp"
+#include "idem/base/clock.hpp"
+#include "idem/command/purge.hpp"
+#include "idem/command/transact.hpp"
 #include "idem/memory/inbox_store.hpp"
 #include "idem/memory/lost_commit.hpp"
 #include "idem/memory/outbox_store.hpp"
 #include "idem/memory/store.hpp"
 #include "idem/memory/transaction.hpp"
-#include "idem/response_rules.hpp"
-#include "idem/retention.hpp"
-#include "idem/transact.hpp"
+#include "idem/record/lapsed.hpp"
+#include "idem/response/rules.hpp"
 
 namespace idem::inline v0::memory {
 

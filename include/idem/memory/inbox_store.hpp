@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "idem/inbox_store.hpp"
+#include "idem/event/inbox_store.hpp"
 #include "idem/memory/detail/work.hpp"
 
 namespace idem::inline v0::memory {

@@ -3,8 +3,8 @@
 
 #include <utility>
 
+#include "idem/event/outbox_store.hpp"
 #include "idem/memory/detail/work.hpp"
-#include "idem/outbox_store.hpp"
 
 namespace idem::inline v0::memory {
 

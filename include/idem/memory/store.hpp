@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "idem/memory/detail/work.hpp"
-#include "idem/store.hpp"
+#include "idem/record/store.hpp"
 
 namespace idem::inline v0::memory {
 

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "idem/apply_repair.hpp"
-#include "idem/detail/unit_of_work.hpp"
+#include "idem/command/detail/unit_of_work.hpp"
+#include "idem/command/retry.hpp"
 #include "idem/postgres/backend.hpp"
 #include "idem/postgres/repair.hpp"
-#include "idem/retry.hpp"
+#include "idem/settlement/apply_repair.hpp"
 
 namespace idem::inline v0::postgres {
 

@@ -5,15 +5,15 @@
 #include <exception>
 #include <memory>
 
-#include "idem/lapsed.hpp"
-#include "idem/observer.hpp"
+#include "idem/command/purge.hpp"
+#include "idem/command/transact.hpp"
 #include "idem/postgres/inbox_store.hpp"
 #include "idem/postgres/names.hpp"
 #include "idem/postgres/outbox_store.hpp"
 #include "idem/postgres/store.hpp"
-#include "idem/response_rules.hpp"
-#include "idem/retention.hpp"
-#include "idem/transact.hpp"
+#include "idem/record/lapsed.hpp"
+#include "idem/record/observer.hpp"
+#include "idem/response/rules.hpp"
 
 namespace pqxx {
 class dbtransaction;

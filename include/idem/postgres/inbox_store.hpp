@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "idem/inbox_store.hpp"
+#include "idem/event/inbox_store.hpp"
 
 namespace pqxx {
 class dbtransaction;

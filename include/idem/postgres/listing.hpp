@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "idem/clock.hpp"
-#include "idem/event_identity.hpp"
-#include "idem/key.hpp"
+#include "idem/base/clock.hpp"
+#include "idem/event/event_identity.hpp"
 #include "idem/postgres/names.hpp"
-#include "idem/record.hpp"
+#include "idem/record/record.hpp"
+#include "idem/request/key.hpp"
 
 namespace pqxx {
 class dbtransaction;

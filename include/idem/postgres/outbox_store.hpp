@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "idem/outbox_store.hpp"
+#include "idem/event/outbox_store.hpp"
 
 namespace pqxx {
 class dbtransaction;

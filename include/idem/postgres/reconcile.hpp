@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "idem/clock.hpp"
+#include "idem/base/clock.hpp"
 #include "idem/postgres/names.hpp"
-#include "idem/reconcile.hpp"
+#include "idem/settlement/reconcile.hpp"
 
 namespace pqxx {
 class dbtransaction;

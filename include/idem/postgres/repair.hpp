@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "idem/postgres/names.hpp"
-#include "idem/repair.hpp"
+#include "idem/settlement/repair.hpp"
 
 namespace pqxx {
 class dbtransaction;

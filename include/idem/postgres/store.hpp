@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "idem/store.hpp"
+#include "idem/record/store.hpp"
 
 namespace pqxx {
 class dbtransaction;

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "idem/external_call.hpp"
+#include "idem/call/external_call.hpp"
 
 namespace idem::inline v0::testing {
 

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <chrono>
 
-#include "idem/clock.hpp"
-#include "idem/error.hpp"
+#include "idem/base/clock.hpp"
+#include "idem/base/error.hpp"
 
 namespace idem::inline v0::testing {
 

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "idem/error.hpp"
+#include "idem/base/error.hpp"
 
 namespace idem::inline v0::testing {
 

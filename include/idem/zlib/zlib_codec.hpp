@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "idem/body_codec.hpp"
+#include "idem/response/body_codec.hpp"
 
 namespace idem::inline v0 {
 

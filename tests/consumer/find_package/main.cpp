@@ -1,5 +1,5 @@
 // A small user of both libraries. It is run without a server, so its transaction is only compiled and linked.
-#include <idem/execute.hpp>
+#include <idem/command/execute.hpp>
 #include <idem/postgres/backend.hpp>
 #include <idem/postgres/schema.hpp>
 #include <iostream>

@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "idem/clock.hpp"
+#include "idem/base/clock.hpp"
+#include "idem/event/outbox_store.hpp"
 #include "idem/memory/detail/rows.hpp"
 #include "idem/memory/detail/work.hpp"
 #include "idem/memory/lost_commit.hpp"
-#include "idem/outbox_store.hpp"
-#include "idem/record.hpp"
+#include "idem/record/record.hpp"
 
 namespace idem::inline v0::memory::detail {
 

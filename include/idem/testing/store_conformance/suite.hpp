@@ -18,8 +18,8 @@
 #include <variant>
 #include <vector>
 
-#include "idem/error.hpp"
-#include "idem/store.hpp"
+#include "idem/base/error.hpp"
+#include "idem/record/store.hpp"
 
 namespace idem::inline v0::testing {
 
