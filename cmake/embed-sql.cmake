@@ -12,7 +12,9 @@ file(WRITE "${HEADER}" "\
 
 #include <string_view>
 
-namespace idem::inline v0::postgres {
+namespace idem {
+inline namespace v0 {
+namespace postgres {
 
 struct EmbeddedSql {
   std::string_view file;
@@ -22,5 +24,7 @@ struct EmbeddedSql {
 inline constexpr EmbeddedSql embedded_sql[] = {
 ${entries}};
 
-}  // namespace idem::inline v0::postgres
+}  // namespace postgres
+}  // namespace v0
+}  // namespace idem
 ")

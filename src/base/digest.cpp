@@ -8,7 +8,8 @@
 #include <stdexcept>
 #include <string>
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 namespace {
 
@@ -94,4 +95,5 @@ Uuid uuid_v8(const Digest::Value& hash) noexcept {
   return Uuid::from_bytes(bytes);
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

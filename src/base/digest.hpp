@@ -13,7 +13,8 @@
 
 #include "idem/base/uuid.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// One SHA-256 or HMAC-SHA-256 in the making. Not thread-safe. Every call throws std::runtime_error where
 /// OpenSSL fails: no memory, or a provider without SHA-256.
@@ -51,4 +52,5 @@ class Digest {
 /// The first 16 bytes of a hash as a version 8 UUID (RFC 9562 §5.8).
 [[nodiscard]] Uuid uuid_v8(const Digest::Value& hash) noexcept;
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -8,7 +8,8 @@
 #include <string_view>
 #include <vector>
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 [[nodiscard]] inline std::string to_hex(std::span<const std::byte> bytes) {
   constexpr char digits[] = "0123456789abcdef";
@@ -41,4 +42,5 @@ namespace idem::inline v0 {
   return bytes;
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

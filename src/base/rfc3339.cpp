@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 
-namespace idem::inline v0::detail {
+namespace idem {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 bool is_digit(char c) {
@@ -83,4 +85,6 @@ std::optional<TimePoint> parse_rfc3339(std::string_view text) noexcept {
   return sys_days{date} + hours{h} + minutes{min} + seconds{s} + fraction - offset;
 }
 
-}  // namespace idem::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace idem

@@ -5,7 +5,9 @@
 #include "base/utf8.hpp"
 #include "idem/base/error.hpp"
 
-namespace idem::inline v0::detail {
+namespace idem {
+inline namespace v0 {
+namespace detail {
 
 void check_text(std::string_view what, std::string_view text, std::size_t max_bytes) {
   if (text.empty() || text.size() > max_bytes) {
@@ -16,4 +18,6 @@ void check_text(std::string_view what, std::string_view text, std::size_t max_by
   }
 }
 
-}  // namespace idem::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace idem

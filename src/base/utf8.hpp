@@ -5,7 +5,8 @@
 #include <string>
 #include <string_view>
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// The bytes at the front of a text.
 struct Utf8Sequence {
@@ -60,4 +61,5 @@ inline void append_utf8(std::string& text, char32_t c) {
   }
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -9,7 +9,8 @@
 #include "base/hex.hpp"
 #include "idem/base/error.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 namespace {
 
@@ -100,4 +101,5 @@ std::optional<std::chrono::sys_time<std::chrono::milliseconds>> uuid_v7_time(con
   return std::chrono::sys_time<std::chrono::milliseconds>{std::chrono::milliseconds{milliseconds}};
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

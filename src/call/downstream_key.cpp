@@ -4,7 +4,8 @@
 
 #include "base/digest.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 namespace {
 
@@ -27,4 +28,5 @@ std::string downstream_key(const Key& key, const Fingerprint& stored, std::int64
       .to_string();
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

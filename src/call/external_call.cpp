@@ -1,6 +1,7 @@
 #include "idem/call/external_call.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 void validate(const CallOptions& options) {
   if (options.settle_tries < 1) throw InvalidArgument{"settle_tries must be at least 1"};
@@ -40,4 +41,5 @@ bool LeaseTime::may_send(const Lease& lease, const ReserveOptions& reserve) cons
 }
 
 }  // namespace detail
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

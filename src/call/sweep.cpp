@@ -3,7 +3,8 @@
 #include "base/text_limits.hpp"
 #include "base/time_limit.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 void validate(const SweepOptions& options) {
   using std::chrono::milliseconds;
@@ -26,4 +27,5 @@ void wait_or_stop(const std::stop_token& stop, std::chrono::milliseconds duratio
 }
 
 }  // namespace detail
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

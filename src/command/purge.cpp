@@ -7,7 +7,9 @@
 #include "base/time_limit.hpp"
 #include "idem/base/error.hpp"
 
-namespace idem::inline v0::detail {
+namespace idem {
+inline namespace v0 {
+namespace detail {
 
 PurgePace::PurgePace(const PurgeOptions& options) : options_{options} {
   using std::chrono::milliseconds;
@@ -70,4 +72,6 @@ bool PurgePace::again() {
   return ++conflicts_ < most_conflicts;
 }
 
-}  // namespace idem::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace idem

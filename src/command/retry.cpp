@@ -7,7 +7,9 @@
 
 #include "idem/base/error.hpp"
 
-namespace idem::inline v0::detail {
+namespace idem {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 // Whatever ends the settling, a definite refusal or a pause that throws: it says nothing of a COMMIT that was lost before.
@@ -53,4 +55,6 @@ bool Retries::wait() {
   return true;
 }
 
-}  // namespace idem::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace idem

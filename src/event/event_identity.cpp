@@ -12,7 +12,8 @@
 #include "idem/base/uuid.hpp"
 #include "idem/json/canonical_json.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 namespace {
 
 using nlohmann::json;
@@ -189,4 +190,5 @@ std::optional<EventIdentity> member_identity(std::string_view payload, const std
   throw InvalidEvent{"the event's id must be a string or an integer of 64 bits"};
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

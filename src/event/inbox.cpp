@@ -3,7 +3,8 @@
 #include "base/time_limit.hpp"
 #include "idem/base/error.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 void validate(const InboxOptions& options) {
   using std::chrono::milliseconds;
@@ -15,4 +16,5 @@ void validate(const InboxOptions& options) {
   }
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

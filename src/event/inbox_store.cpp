@@ -9,7 +9,8 @@
 #include "idem/base/error.hpp"
 #include "record/observed.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 namespace {
 
 auto place(const EventIdentity& identity) {
@@ -104,4 +105,5 @@ Versioned InboxStore::advance(std::string_view consumer, std::string_view entity
   });
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -9,7 +9,8 @@
 #include "record/observed.hpp"
 #include "response/headers.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 namespace {
 
 std::size_t checked_bytes(const OutboxMessage& message, std::size_t max_bytes) {
@@ -56,4 +57,5 @@ std::vector<Uuid> OutboxStore::append(std::span<const OutboxMessage> messages) {
       [](const std::vector<Uuid>&, std::size_t) { return Event::appended; });
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

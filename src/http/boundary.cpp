@@ -8,7 +8,9 @@
 #include "http/header_name.hpp"
 #include "idem/response/withheld.hpp"
 
-namespace idem::inline v0::http {
+namespace idem {
+inline namespace v0 {
+namespace http {
 namespace {
 
 constexpr std::chrono::milliseconds soon{1000};
@@ -190,4 +192,6 @@ Response Boundary::not_known(const Request& command, std::optional<Response> tol
   return response;
 }
 
-}  // namespace idem::inline v0::http
+}  // namespace http
+}  // namespace v0
+}  // namespace idem

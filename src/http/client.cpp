@@ -12,7 +12,9 @@
 #include "idem/base/uuid.hpp"
 #include "idem/http/idempotency_key.hpp"
 
-namespace idem::inline v0::http {
+namespace idem {
+inline namespace v0 {
+namespace http {
 namespace {
 
 using std::chrono::milliseconds;
@@ -181,4 +183,6 @@ Advice ClientRule::again(std::string_view retry_after) {
   return RetryAfter{pause};
 }
 
-}  // namespace idem::inline v0::http
+}  // namespace http
+}  // namespace v0
+}  // namespace idem

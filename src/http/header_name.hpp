@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <string_view>
 
-namespace idem::inline v0::http::detail {
+namespace idem {
+inline namespace v0 {
+namespace http::detail {
 
 constexpr char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -23,4 +25,6 @@ constexpr char lower(char c) {
   return value.substr(begin, value.find_last_not_of(space) + 1 - begin);
 }
 
-}  // namespace idem::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace idem

@@ -8,7 +8,9 @@
 #include "http/structured_string.hpp"
 #include "idem/base/error.hpp"
 
-namespace idem::inline v0::http {
+namespace idem {
+inline namespace v0 {
+namespace http {
 namespace {
 
 constexpr bool is_printable(char c) {
@@ -72,4 +74,6 @@ std::string serialize_idempotency_key(std::string_view key) {
   return value += '"';
 }
 
-}  // namespace idem::inline v0::http
+}  // namespace http
+}  // namespace v0
+}  // namespace idem

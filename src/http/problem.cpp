@@ -3,7 +3,9 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-namespace idem::inline v0::http {
+namespace idem {
+inline namespace v0 {
+namespace http {
 namespace {
 
 struct Words {
@@ -75,4 +77,6 @@ Response problem_response(Problem problem, const ProblemDetails& details) {
   return response;
 }
 
-}  // namespace idem::inline v0::http
+}  // namespace http
+}  // namespace v0
+}  // namespace idem

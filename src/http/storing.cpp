@@ -10,7 +10,9 @@
 #include "idem/base/error.hpp"
 #include "idem/response/withheld.hpp"
 
-namespace idem::inline v0::http {
+namespace idem {
+inline namespace v0 {
+namespace http {
 namespace {
 
 // RFC 9110, 7.6.1, and what is about one message only.
@@ -85,4 +87,6 @@ Response storable(const StorePolicy& policy, Response response) {
   return response;
 }
 
-}  // namespace idem::inline v0::http
+}  // namespace http
+}  // namespace v0
+}  // namespace idem

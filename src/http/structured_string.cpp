@@ -2,7 +2,9 @@
 
 #include <cstddef>
 
-namespace idem::inline v0::http::detail {
+namespace idem {
+inline namespace v0 {
+namespace http::detail {
 namespace {
 
 // By hand: the functions of <cctype> ask the locale.
@@ -158,4 +160,6 @@ std::optional<std::string> parse_structured_string(std::string_view field) {
   return text;
 }
 
-}  // namespace idem::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace idem

@@ -3,7 +3,8 @@
 #include "base/utf8.hpp"
 #include "json/canonical_writer.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 namespace {
 
@@ -252,4 +253,5 @@ std::string canonical_json(std::string_view text, const CanonicalJsonOptions& op
   return writer.finish();
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -11,7 +11,8 @@
 #include "base/utf8.hpp"
 #include "json/json_number.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 namespace {
 
@@ -263,4 +264,5 @@ std::string CanonicalWriter::finish() {
   return result;
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

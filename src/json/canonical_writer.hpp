@@ -13,7 +13,8 @@
 
 #include "idem/json/canonical_json.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// The front of `text` that stands in a JSON string as it is: valid UTF-8 without quotes, backslashes and
 /// controls.
@@ -119,4 +120,5 @@ class CanonicalWriter {
   Dropping dropping_;
 };
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

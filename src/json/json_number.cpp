@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <system_error>
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 namespace {
 
@@ -135,4 +136,5 @@ void append_number(std::string& out, std::string_view token, JsonNumbers numbers
   }
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

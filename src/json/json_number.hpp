@@ -7,7 +7,8 @@
 
 #include "idem/json/canonical_json.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// Appends the canonical spelling of `token`, which follows the grammar of a JSON number. Throws InvalidJson
 /// with `offset` where it is too large.
@@ -17,4 +18,5 @@ void append_number(std::string& out, std::string_view token, JsonNumbers numbers
 /// an exponent where it is integral.
 void append_double(std::string& out, double value, JsonNumbers numbers);
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -3,7 +3,8 @@
 #include "base/utf8.hpp"
 #include "idem/json/canonical_json.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 namespace {
 
@@ -86,4 +87,5 @@ JsonProjection::Place JsonProjection::child(const Place& parent, std::string_vie
   return {found->second, included, !node.excluded && (included || node.leads_to_included)};
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

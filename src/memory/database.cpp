@@ -8,7 +8,9 @@
 #include "idem/memory/detail/shared.hpp"
 #include "request/key_hash.hpp"
 
-namespace idem::inline v0::memory {
+namespace idem {
+inline namespace v0 {
+namespace memory {
 
 Database::Database(std::shared_ptr<const Clock> clock, std::shared_ptr<Observer> observer,
                    ResponseRules responses, std::size_t max_response_bytes)
@@ -151,4 +153,6 @@ std::size_t Database::inbox_count() const {
   return shared_->inbox.size();
 }
 
-}  // namespace idem::inline v0::memory
+}  // namespace memory
+}  // namespace v0
+}  // namespace idem

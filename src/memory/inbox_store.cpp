@@ -6,7 +6,9 @@
 
 #include "idem/memory/detail/shared.hpp"
 
-namespace idem::inline v0::memory {
+namespace idem {
+inline namespace v0 {
+namespace memory {
 namespace {
 
 // The row, once no other transaction holds it.
@@ -64,4 +66,6 @@ Versioned InboxStore::do_advance(std::string_view consumer, std::string_view ent
   return Versioned::applied;
 }
 
-}  // namespace idem::inline v0::memory
+}  // namespace memory
+}  // namespace v0
+}  // namespace idem

@@ -5,7 +5,9 @@
 
 #include "idem/memory/detail/shared.hpp"
 
-namespace idem::inline v0::memory {
+namespace idem {
+inline namespace v0 {
+namespace memory {
 
 std::vector<Uuid> OutboxStore::do_append(std::span<const OutboxMessage> messages) {
   detail::Work& work = *level_.work;
@@ -24,4 +26,6 @@ std::vector<Uuid> OutboxStore::do_append(std::span<const OutboxMessage> messages
   return ids;
 }
 
-}  // namespace idem::inline v0::memory
+}  // namespace memory
+}  // namespace v0
+}  // namespace idem

@@ -10,7 +10,9 @@
 #include "idem/record/state_table.hpp"
 #include "record/patience.hpp"
 
-namespace idem::inline v0::memory {
+namespace idem {
+inline namespace v0 {
+namespace memory {
 namespace {
 
 using detail::Work;
@@ -267,4 +269,6 @@ std::optional<Record> Store::do_find(const Key& key) {
   return stored->record;
 }
 
-}  // namespace idem::inline v0::memory
+}  // namespace memory
+}  // namespace v0
+}  // namespace idem

@@ -3,7 +3,9 @@
 #include "idem/base/error.hpp"
 #include "idem/memory/subtransaction.hpp"
 
-namespace idem::inline v0::memory {
+namespace idem {
+inline namespace v0 {
+namespace memory {
 
 detail::Work& TransactionBase::work() const {
   if (!level_.work) throw TransactionClosed{"the transaction was moved to another object"};
@@ -35,4 +37,6 @@ void TransactionBase::rollback() noexcept {
 Subtransaction::Subtransaction(TransactionBase& parent)
     : TransactionBase{{parent.level_.work, parent.work().open_level(parent.level_.level)}} {}
 
-}  // namespace idem::inline v0::memory
+}  // namespace memory
+}  // namespace v0
+}  // namespace idem

@@ -10,7 +10,9 @@
 #include "postgres/sql.hpp"
 #include "request/key_hash.hpp"
 
-namespace idem::inline v0::postgres {
+namespace idem {
+inline namespace v0 {
+namespace postgres {
 namespace {
 
 Failure failure_of_database(const std::exception& failure) {
@@ -82,4 +84,6 @@ Failure Backend::failure_of(const std::exception_ptr& failure) const {
   }
 }
 
-}  // namespace idem::inline v0::postgres
+}  // namespace postgres
+}  // namespace v0
+}  // namespace idem

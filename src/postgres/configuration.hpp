@@ -8,7 +8,9 @@
 #include "postgres/statements.hpp"
 #include "request/key_hash.hpp"
 
-namespace idem::inline v0::postgres {
+namespace idem {
+inline namespace v0 {
+namespace postgres {
 
 struct Configuration {
   explicit Configuration(BackendOptions given)
@@ -24,4 +26,6 @@ struct Configuration {
   std::int64_t lock_salt;
 };
 
-}  // namespace idem::inline v0::postgres
+}  // namespace postgres
+}  // namespace v0
+}  // namespace idem

@@ -8,7 +8,9 @@
 #include "postgres/configuration.hpp"
 #include "postgres/sql.hpp"
 
-namespace idem::inline v0::postgres {
+namespace idem {
+inline namespace v0 {
+namespace postgres {
 namespace {
 
 // An event's place in the list, by its two texts. The first one's length keeps ("a", "bc") and ("ab", "c") apart.
@@ -93,4 +95,6 @@ Versioned InboxStore::do_advance(std::string_view consumer, std::string_view ent
   return rows.empty() ? Versioned::not_newer : Versioned::applied;
 }
 
-}  // namespace idem::inline v0::postgres
+}  // namespace postgres
+}  // namespace v0
+}  // namespace idem

@@ -9,7 +9,9 @@
 #include "postgres/sql.hpp"
 #include "postgres/statements.hpp"
 
-namespace idem::inline v0::postgres {
+namespace idem {
+inline namespace v0 {
+namespace postgres {
 namespace {
 
 void check_age(const std::optional<std::chrono::milliseconds>& older_than) {
@@ -62,4 +64,6 @@ PurgeableRows count_purgeable(pqxx::dbtransaction& tx, const Names& names,
   return {rows[0][0].as<std::int64_t>(), rows[0][1].as<std::int64_t>()};
 }
 
-}  // namespace idem::inline v0::postgres
+}  // namespace postgres
+}  // namespace v0
+}  // namespace idem

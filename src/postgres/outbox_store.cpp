@@ -9,7 +9,9 @@
 #include "postgres/row.hpp"
 #include "postgres/sql.hpp"
 
-namespace idem::inline v0::postgres {
+namespace idem {
+inline namespace v0 {
+namespace postgres {
 namespace {
 
 // Where a version 7 UUID's 48 bits of time end, in its text.
@@ -45,4 +47,6 @@ std::vector<Uuid> OutboxStore::do_append(std::span<const OutboxMessage> messages
   return ids;
 }
 
-}  // namespace idem::inline v0::postgres
+}  // namespace postgres
+}  // namespace v0
+}  // namespace idem

@@ -9,7 +9,9 @@
 #error "libpqxx 6.4 or newer is required"
 #endif
 
-namespace idem::inline v0::postgres {
+namespace idem {
+inline namespace v0 {
+namespace postgres {
 
 // Only ever a plain statement, never a parameterised one: on a transaction that is already committed or aborted, every
 // libpqxx version runs the parameterised calls in autocommit, and 6.x also runs them outside a subtransaction that has
@@ -55,4 +57,6 @@ inline bool connection_lost(const std::exception& failure) {
 #endif
 }
 
-}  // namespace idem::inline v0::postgres
+}  // namespace postgres
+}  // namespace v0
+}  // namespace idem

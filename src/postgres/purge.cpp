@@ -2,7 +2,9 @@
 #include "postgres/configuration.hpp"
 #include "postgres/sql.hpp"
 
-namespace idem::inline v0::postgres {
+namespace idem {
+inline namespace v0 {
+namespace postgres {
 namespace {
 
 PurgedBatch purge(pqxx::dbtransaction& tx, const std::string& statement, const std::string& table,
@@ -26,4 +28,6 @@ PurgedBatch Backend::purge_inbox(pqxx::dbtransaction& tx, const PurgeBatch& batc
   return purge(tx, configuration_->statements.purge_inbox, qualified(names, names.inbox), batch);
 }
 
-}  // namespace idem::inline v0::postgres
+}  // namespace postgres
+}  // namespace v0
+}  // namespace idem

@@ -13,7 +13,9 @@
 #include "postgres/sql.hpp"
 #include "postgres/statements.hpp"
 
-namespace idem::inline v0::postgres {
+namespace idem {
+inline namespace v0 {
+namespace postgres {
 namespace {
 
 void check(const ReconcileOptions& options) {
@@ -112,4 +114,6 @@ ReconcileSummary reconcile(pqxx::dbtransaction& tx, const Names& names, const Re
   return summary;
 }
 
-}  // namespace idem::inline v0::postgres
+}  // namespace postgres
+}  // namespace v0
+}  // namespace idem

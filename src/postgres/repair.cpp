@@ -7,7 +7,9 @@
 #include "postgres/sql.hpp"
 #include "postgres/statements.hpp"
 
-namespace idem::inline v0::postgres {
+namespace idem {
+inline namespace v0 {
+namespace postgres {
 namespace {
 
 void check_limit(std::size_t limit, std::size_t most) {
@@ -82,4 +84,6 @@ bool finish_repair(pqxx::dbtransaction& tx, const Names& names, const std::strin
   return !rows.empty();
 }
 
-}  // namespace idem::inline v0::postgres
+}  // namespace postgres
+}  // namespace v0
+}  // namespace idem

@@ -5,7 +5,9 @@
 #include "base/hex.hpp"
 #include "idem/base/error.hpp"
 
-namespace idem::inline v0::postgres {
+namespace idem {
+inline namespace v0 {
+namespace postgres {
 namespace {
 
 std::vector<std::byte> read_bytes(const auto& field) {
@@ -330,4 +332,6 @@ std::vector<Header> decode_headers(std::string_view text) {
   return headers;
 }
 
-}  // namespace idem::inline v0::postgres
+}  // namespace postgres
+}  // namespace v0
+}  // namespace idem

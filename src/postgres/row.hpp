@@ -15,7 +15,9 @@
 #include "idem/settlement/repair.hpp"
 #include "postgres/pqxx_compat.hpp"
 
-namespace idem::inline v0::postgres {
+namespace idem {
+inline namespace v0 {
+namespace postgres {
 
 /// What the look and find statements return.
 struct Look {
@@ -59,4 +61,6 @@ template <class Field>
 [[nodiscard]] std::string encode_headers(const std::vector<Header>& headers);
 [[nodiscard]] std::vector<Header> decode_headers(std::string_view text);
 
-}  // namespace idem::inline v0::postgres
+}  // namespace postgres
+}  // namespace v0
+}  // namespace idem

@@ -10,7 +10,9 @@
 #include "postgres/pqxx_compat.hpp"
 #include "postgres/sql.hpp"
 
-namespace idem::inline v0::postgres {
+namespace idem {
+inline namespace v0 {
+namespace postgres {
 namespace {
 
 static_assert(std::size(embedded_sql) == schema_version, "each schema version is one file in sql/postgres");
@@ -143,4 +145,6 @@ int install_schema(pqxx::dbtransaction& tx, const Names& names) {
   return found;
 }
 
-}  // namespace idem::inline v0::postgres
+}  // namespace postgres
+}  // namespace v0
+}  // namespace idem

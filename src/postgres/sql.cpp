@@ -7,7 +7,9 @@
 #include "base/hex.hpp"
 #include "idem/base/error.hpp"
 
-namespace idem::inline v0::postgres {
+namespace idem {
+inline namespace v0 {
+namespace postgres {
 
 // decode() spells the bytes in plain digits, which no server setting reads in another way.
 Literal::Literal(std::span<const std::byte> bytes) : sql_{"decode('" + to_hex(bytes) + "', 'hex')"} {}
@@ -122,4 +124,6 @@ void make_uncommittable(pqxx::dbtransaction& tx) {
   }
 }
 
-}  // namespace idem::inline v0::postgres
+}  // namespace postgres
+}  // namespace v0
+}  // namespace idem

@@ -16,7 +16,9 @@
 #include "idem/postgres/reconcile.hpp"
 #include "postgres/pqxx_compat.hpp"
 
-namespace idem::inline v0::postgres {
+namespace idem {
+inline namespace v0 {
+namespace postgres {
 
 /// One value, or a list of rows of them, as SQL. Made from typed values only, so that no unquoted text can reach a
 /// statement.
@@ -70,4 +72,6 @@ pqxx::result run(pqxx::dbtransaction& tx, const std::string& sql);
 /// Makes the transaction uncommittable on the server. Throws where the server cannot be told.
 void make_uncommittable(pqxx::dbtransaction& tx);
 
-}  // namespace idem::inline v0::postgres
+}  // namespace postgres
+}  // namespace v0
+}  // namespace idem

@@ -7,7 +7,9 @@
 
 #include "postgres/sql.hpp"
 
-namespace idem::inline v0::postgres {
+namespace idem {
+inline namespace v0 {
+namespace postgres {
 namespace {
 
 std::string replace_all(std::string text, std::string_view what, std::string_view with) {
@@ -472,4 +474,6 @@ RepairStatements::RepairStatements(const Names& names)
       lock{render(lock_repair, names)},
       finish{render(finish_repair, names)} {}
 
-}  // namespace idem::inline v0::postgres
+}  // namespace postgres
+}  // namespace v0
+}  // namespace idem

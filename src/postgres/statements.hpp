@@ -7,7 +7,9 @@
 #include "idem/postgres/backend.hpp"
 #include "idem/postgres/reconcile.hpp"
 
-namespace idem::inline v0::postgres {
+namespace idem {
+inline namespace v0 {
+namespace postgres {
 
 /// The texts that a Store sends; $1, $2, … are the values' places (see filled()).
 struct Statements {
@@ -80,4 +82,6 @@ struct RepairStatements {
   std::string finish;  ///< Its values: repair key, note.
 };
 
-}  // namespace idem::inline v0::postgres
+}  // namespace postgres
+}  // namespace v0
+}  // namespace idem

@@ -14,7 +14,9 @@
 #include "record/patience.hpp"
 #include "request/key_hash.hpp"
 
-namespace idem::inline v0::postgres {
+namespace idem {
+inline namespace v0 {
+namespace postgres {
 namespace {
 
 bool settled(State state) {
@@ -349,4 +351,6 @@ std::optional<Record> Store::do_find(const Key& key) {
   return std::move(look.record);
 }
 
-}  // namespace idem::inline v0::postgres
+}  // namespace postgres
+}  // namespace v0
+}  // namespace idem

@@ -9,7 +9,9 @@
 #include "idem/base/error.hpp"
 #include "idem/record/observer.hpp"
 
-namespace idem::inline v0::detail {
+namespace idem {
+inline namespace v0 {
+namespace detail {
 
 inline Event event_of_current_exception() {
   try {
@@ -73,4 +75,6 @@ auto observed_each(Observer* observer, std::size_t count, const Call& call, cons
   }
 }
 
-}  // namespace idem::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace idem

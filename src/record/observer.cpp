@@ -1,6 +1,7 @@
 #include "idem/record/observer.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 std::string_view to_string(Event event) noexcept {
   switch (event) {
@@ -62,4 +63,5 @@ std::string_view to_string(Event event) noexcept {
   return "error";
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -6,7 +6,8 @@
 #include "base/time_limit.hpp"
 #include "idem/base/error.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 void validate(const ReserveOptions& options) {
   using std::chrono::milliseconds;
@@ -49,4 +50,5 @@ void validate(const ReserveOptions& options) {
   }
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -6,7 +6,9 @@
 
 #include "idem/record/options.hpp"
 
-namespace idem::inline v0::detail {
+namespace idem {
+inline namespace v0 {
+namespace detail {
 
 class Patience {
  public:
@@ -29,4 +31,6 @@ class Patience {
   std::chrono::milliseconds interval_{1};
 };
 
-}  // namespace idem::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace idem

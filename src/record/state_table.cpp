@@ -5,7 +5,8 @@
 
 #include "idem/base/error.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 namespace {
 
 bool settled(State state) {
@@ -86,4 +87,5 @@ void check_resolution(const Record& record, State state, const Resolution& resol
   }
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

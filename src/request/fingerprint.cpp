@@ -8,7 +8,8 @@
 #include "base/hex.hpp"
 #include "request/media_type.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 namespace {
 
@@ -132,4 +133,5 @@ Fingerprint Fingerprinter::operator()(const RequestContent& request) const {
   return fingerprint;
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -8,7 +8,8 @@
 #include "idem/base/error.hpp"
 #include "request/key_hash.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 namespace {
 
@@ -91,4 +92,5 @@ Uuid deterministic_uuid(const Key& key, std::string_view purpose) {
                      .finish());
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -4,7 +4,8 @@
 
 #include "base/digest.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 KeyHash hash_key(const Key& key) {
   constexpr std::uint8_t version = 0x01;
@@ -17,4 +18,5 @@ KeyHash hash_key(const Key& key) {
   return {Uuid::from_bytes(bytes.first<16>()), static_cast<std::int64_t>(lock)};
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

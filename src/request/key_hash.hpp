@@ -6,7 +6,8 @@
 #include "idem/base/uuid.hpp"
 #include "idem/request/key.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// A key as the stores use it. A value: distinct objects may be used by distinct threads.
 struct KeyHash {
@@ -25,4 +26,5 @@ struct KeyHash {
 /// collision is no false replay.
 [[nodiscard]] KeyHash hash_key(const Key& key);
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 std::string media_type(std::string_view content_type) {
   constexpr std::string_view blanks = " \t";
@@ -20,4 +21,5 @@ bool is_json(std::string_view type) noexcept {
   return type == "application/json" || type == "text/json" || type.ends_with("+json");
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

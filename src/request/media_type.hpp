@@ -4,7 +4,8 @@
 #include <string>
 #include <string_view>
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// The type and subtype in lower case, without parameters: `application/json` of `Application/JSON;
 /// charset=utf-8`.
@@ -13,4 +14,5 @@ namespace idem::inline v0 {
 /// Whether a type that media_type returned is JSON.
 [[nodiscard]] bool is_json(std::string_view type) noexcept;
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

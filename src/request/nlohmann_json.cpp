@@ -7,7 +7,8 @@
 #include "json/canonical_writer.hpp"
 #include "request/media_type.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 namespace {
 
@@ -143,4 +144,5 @@ template std::string canonical_json(const json&, const CanonicalJsonOptions&);
 template std::string canonical_json(const json&, const CanonicalJsonOptions&, const JsonProjection&);
 template Fingerprint fingerprint(const Fingerprinter&, const RequestContent&, const json&);
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -14,7 +14,8 @@
 
 #include "idem/base/error.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 namespace {
 
 constexpr std::byte version{0x01};
@@ -166,4 +167,5 @@ std::vector<std::byte> AesGcmCodec::decode(std::span<const std::byte> stored,
   return body;
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -8,7 +8,8 @@
 #include <string>
 #include <utility>
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 namespace {
 
@@ -592,4 +593,5 @@ bool holds_card_data(const Response& response) noexcept {
                      [](const Header& header) { return find_card_data(header.value).has_value(); });
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

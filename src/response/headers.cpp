@@ -4,7 +4,9 @@
 
 #include "idem/base/error.hpp"
 
-namespace idem::inline v0::detail {
+namespace idem {
+inline namespace v0 {
+namespace detail {
 
 std::size_t check_headers(std::string_view whose, const std::vector<Header>& headers) {
   std::size_t bytes = 0;
@@ -22,4 +24,6 @@ std::size_t check_headers(std::string_view whose, const std::vector<Header>& hea
   return bytes;
 }
 
-}  // namespace idem::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace idem

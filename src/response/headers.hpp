@@ -7,9 +7,13 @@
 
 #include "idem/response/response.hpp"
 
-namespace idem::inline v0::detail {
+namespace idem {
+inline namespace v0 {
+namespace detail {
 
 /// Returns how many bytes the headers take. Throws InvalidArgument, naming `whose`, for one that no header line can hold.
 std::size_t check_headers(std::string_view whose, const std::vector<Header>& headers);
 
-}  // namespace idem::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace idem

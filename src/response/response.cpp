@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 Response text_response(int status, std::string_view body) {
   Response response{status, {}, {}};
@@ -17,4 +18,5 @@ std::string_view body_text(const Response& response) {
   return {reinterpret_cast<const char*>(response.body.data()), response.body.size()};
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -7,7 +7,9 @@
 #include "idem/request/key.hpp"
 #include "idem/response/rules.hpp"
 
-namespace idem::inline v0::detail {
+namespace idem {
+inline namespace v0 {
+namespace detail {
 
 /// `given` as `rules`, which may be null, have it stored for `key`; empty where that is `given` itself. Throws
 /// InvalidArgument where it cannot be stored, and what the rules' own functions throw.
@@ -18,4 +20,6 @@ namespace idem::inline v0::detail {
 /// version writes.
 void restore(const Key& key, Response& stored, const ResponseRules* rules);
 
-}  // namespace idem::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace idem

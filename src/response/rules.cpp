@@ -10,7 +10,8 @@
 #include "idem/base/error.hpp"
 #include "response/headers.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 namespace {
 
 std::string_view word_of(Withheld why) {
@@ -169,4 +170,5 @@ void restore(const Key& key, Response& stored, const ResponseRules* rules) {
 }
 
 }  // namespace detail
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

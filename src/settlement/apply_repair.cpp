@@ -2,7 +2,8 @@
 
 #include "settlement/settlement_time.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 std::string_view to_string(Repaired repaired) noexcept {
   switch (repaired) {
@@ -59,4 +60,5 @@ CallContext repair_context(const Repair& repair, const Record& record) {
 }
 
 }  // namespace detail
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -3,7 +3,8 @@
 #include "base/text_limits.hpp"
 #include "idem/base/error.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 namespace {
 
 bool is_decided(const std::optional<OurSide>& ours) {
@@ -97,4 +98,5 @@ void ReconcileSummary::add(const Finding& finding) noexcept {
   }
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

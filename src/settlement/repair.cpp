@@ -4,7 +4,8 @@
 #include "idem/base/error.hpp"
 #include "settlement/settlement_time.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 std::string_view to_string(RepairAs as) noexcept {
   switch (as) {
     case RepairAs::charged:
@@ -48,4 +49,5 @@ std::string repair_key(const Finding& finding, RepairAs as) {
       .to_string();
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -6,7 +6,9 @@
 
 #include "idem/base/clock.hpp"
 
-namespace idem::inline v0::detail {
+namespace idem {
+inline namespace v0 {
+namespace detail {
 
 // When what happened `at` was done for a record made at `created_at`; empty where it is an older record's. Many settlements
 // have whole seconds, rounded down: the record's own second is taken for the moment that it was made.
@@ -18,4 +20,6 @@ namespace idem::inline v0::detail {
   return std::nullopt;
 }
 
-}  // namespace idem::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace idem

@@ -13,7 +13,8 @@
 
 #include "idem/base/error.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 namespace {
 
 using Bytes = std::span<const std::byte>;
@@ -111,4 +112,5 @@ std::vector<std::byte> ZlibCodec::decode(Bytes stored, Bytes associated_data) co
   return body;
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

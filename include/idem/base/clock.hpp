@@ -3,7 +3,8 @@
 
 #include <chrono>
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// A point in a store's own time, in microseconds (the resolution that PostgreSQL keeps).
 using TimePoint = std::chrono::sys_time<std::chrono::microseconds>;
@@ -25,4 +26,5 @@ class SystemClock final : public Clock {
   }
 };
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -8,7 +8,8 @@
 #include <stdexcept>
 #include <string>
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// What the caller of a failed call does next.
 enum class NextStep {
@@ -147,4 +148,5 @@ class StoredDataError : public Error {
   explicit StoredDataError(const std::string& message) : Error{NextStep::stop, message} {}
 };
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

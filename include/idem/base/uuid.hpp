@@ -10,7 +10,8 @@
 #include <string>
 #include <string_view>
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// A UUID as its 16 bytes in network order (RFC 9562), which is also how PostgreSQL orders them. The default
 /// is the nil UUID. A value: distinct objects may be used by distinct threads.
@@ -63,4 +64,5 @@ class Uuid {
 [[nodiscard]] std::optional<std::chrono::sys_time<std::chrono::milliseconds>> uuid_v7_time(
     const Uuid& uuid) noexcept;
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

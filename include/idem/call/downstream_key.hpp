@@ -7,7 +7,8 @@
 #include "idem/request/fingerprint.hpp"
 #include "idem/request/key.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// The idempotency key for a downstream service: 36 characters, the same on every retry and takeover of a
 /// record.
@@ -25,4 +26,5 @@ namespace idem::inline v0 {
 /// digits.
 [[nodiscard]] std::string downstream_key(const Key& key, const Fingerprint& stored, std::int64_t generation);
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -19,7 +19,8 @@
 #include "idem/command/outcome.hpp"
 #include "idem/command/retry.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// What an operation is told about the call that it makes or has made.
 struct CallContext {
@@ -443,4 +444,5 @@ template <class Backend, class Begin, class Operation>
       .run();
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

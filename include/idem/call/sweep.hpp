@@ -19,7 +19,8 @@
 #include "idem/call/external_call.hpp"
 #include "idem/record/lapsed.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// What one pass of a sweep came to.
 struct SweepPass {
@@ -186,4 +187,5 @@ class Sweep {
   std::optional<TimePoint> open_since_;
 };
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -9,7 +9,8 @@
 #include "idem/command/outcome.hpp"
 #include "idem/record/store.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 namespace detail {
 
@@ -75,4 +76,5 @@ template <class Backend, class Tx, class Handler>
   return detail::outcome_of(std::move(reservation));
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -8,7 +8,8 @@
 #include "idem/request/fingerprint.hpp"
 #include "idem/request/key.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// A command with its identity: the key names the intent, the fingerprint says what was asked.
 struct Request {
@@ -54,4 +55,5 @@ struct Executed {
 /// Exactly one of five. Under `std::visit` a forgotten one is a compile error.
 using Outcome = std::variant<Executed, Replay, InProgress, Mismatch, Unknown>;
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

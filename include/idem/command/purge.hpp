@@ -9,7 +9,8 @@
 
 #include "idem/command/transact.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// How much is deleted at once, and for how long.
 struct PurgeOptions {
@@ -118,4 +119,5 @@ PurgeReport purge_inbox(const Backend& backend, const Begin& begin, const PurgeO
                        [&](auto& tx, const PurgeBatch& batch) { return backend.purge_inbox(tx, batch); });
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

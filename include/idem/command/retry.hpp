@@ -4,7 +4,8 @@
 #include <chrono>
 #include <functional>
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// What an exception says of the transaction it came from. A backend's `failure_of` tells.
 enum class Failure {
@@ -47,4 +48,5 @@ class Retries {
 };
 
 }  // namespace detail
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

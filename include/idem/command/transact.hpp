@@ -8,7 +8,8 @@
 #include "idem/command/execute.hpp"
 #include "idem/command/retry.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// How transact() reserves, and the bounds of its retries.
 struct TransactOptions {
@@ -50,4 +51,5 @@ template <class Backend, class Begin, class Handler>
       });
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -9,7 +9,8 @@
 #include "idem/base/clock.hpp"
 #include "idem/response/response.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// An event's identity: two deliveries with equal source and id are one event (CloudEvents 1.0, `source` + `id`). Never
 /// an offset, a delivery tag or a consumer group's position: those change when the same event is sent again.
@@ -57,4 +58,5 @@ void validate(const EventIdentity& identity);
 [[nodiscard]] std::optional<EventIdentity> member_identity(std::string_view payload,
                                                            const std::string& pointer, std::string source);
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -11,7 +11,8 @@
 
 #include "idem/event/inbox_store.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// An event that says who it is: its member `identity` is an EventIdentity.
 template <class Event>
@@ -146,4 +147,5 @@ class Inbox {
   InboxOptions options_;
 };
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

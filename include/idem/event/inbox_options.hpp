@@ -3,7 +3,8 @@
 
 #include <chrono>
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// What an inbox does with an event whose age cannot be told: it has no time, or one further in the future than the
 /// skew.
@@ -27,4 +28,5 @@ struct InboxOptions {
 /// Throws InvalidArgument, naming the option and its limit, where `options` break one.
 void validate(const InboxOptions& options);
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

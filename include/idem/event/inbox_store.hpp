@@ -10,7 +10,8 @@
 #include "idem/event/inbox_options.hpp"
 #include "idem/record/observer.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// What became of a delivered event.
 enum class Delivery {
@@ -78,4 +79,5 @@ class InboxStore {
   Observer* observer_;
 };
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

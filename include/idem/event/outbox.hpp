@@ -7,7 +7,8 @@
 
 #include "idem/event/outbox_store.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// Appends events in the caller's transaction, so that an event is there exactly where the business row is.
 ///
@@ -44,4 +45,5 @@ class Outbox {
   const Backend& backend_;
 };
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

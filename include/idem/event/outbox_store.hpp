@@ -13,7 +13,8 @@
 #include "idem/record/observer.hpp"
 #include "idem/response/response.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// An event as its maker gives it to the outbox. Each text is 1 to 255 bytes of UTF-8 without NUL.
 struct OutboxMessage {
@@ -83,4 +84,5 @@ class OutboxStore {
   std::size_t max_event_bytes_;
 };
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -7,7 +7,8 @@
 
 #include "idem/event/inbox.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// An event that says what it is about and which version of that it carries: `entity`, such as an account's number, and
 /// `version`, which grows with each change of that entity.
@@ -59,4 +60,5 @@ class VersionGuard {
   Consumer& consumer_;
 };
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -18,7 +18,9 @@
 #include "idem/http/storing.hpp"
 #include "idem/request/fingerprint.hpp"
 
-namespace idem::inline v0::http {
+namespace idem {
+inline namespace v0 {
+namespace http {
 
 /// How the boundary reads and answers.
 struct BoundaryOptions {
@@ -157,4 +159,6 @@ class Boundary {
   Fingerprinter fingerprinter_;
 };
 
-}  // namespace idem::inline v0::http
+}  // namespace http
+}  // namespace v0
+}  // namespace idem

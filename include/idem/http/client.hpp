@@ -9,7 +9,9 @@
 
 #include "idem/http/problem.hpp"
 
-namespace idem::inline v0::http {
+namespace idem {
+inline namespace v0 {
+namespace http {
 
 /// One intended effect: its key, and what is sent with it. The key is minted once and cannot be changed, and there is no
 /// way to another one for a retry: only for another intent. A value; safe to share between threads.
@@ -139,4 +141,6 @@ class ClientRule {
   std::chrono::milliseconds bound_;
 };
 
-}  // namespace idem::inline v0::http
+}  // namespace http
+}  // namespace v0
+}  // namespace idem

@@ -9,7 +9,9 @@
 
 #include "idem/request/key.hpp"
 
-namespace idem::inline v0::http {
+namespace idem {
+inline namespace v0 {
+namespace http {
 
 /// What counts as a key.
 enum class KeySyntax {
@@ -52,4 +54,6 @@ enum class KeyRefusal {
 /// or not printable ASCII.
 [[nodiscard]] std::string serialize_idempotency_key(std::string_view key);
 
-}  // namespace idem::inline v0::http
+}  // namespace http
+}  // namespace v0
+}  // namespace idem

@@ -8,7 +8,9 @@
 
 #include "idem/response/response.hpp"
 
-namespace idem::inline v0::http {
+namespace idem {
+inline namespace v0 {
+namespace http {
 
 /// What a client is told. The names are part of the API, so they are frozen.
 enum class Problem {
@@ -47,4 +49,6 @@ struct ProblemDetails {
 /// The response: `application/problem+json` with type, title, status and detail. Pure.
 [[nodiscard]] Response problem_response(Problem problem, const ProblemDetails& details);
 
-}  // namespace idem::inline v0::http
+}  // namespace http
+}  // namespace v0
+}  // namespace idem

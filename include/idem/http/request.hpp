@@ -4,7 +4,9 @@
 #include <span>
 #include <string_view>
 
-namespace idem::inline v0::http {
+namespace idem {
+inline namespace v0 {
+namespace http {
 
 /// One request. Views: what they point to must live during the call only.
 struct RequestView {
@@ -20,4 +22,6 @@ struct RequestView {
   std::span<const std::string_view> idempotency_key{};
 };
 
-}  // namespace idem::inline v0::http
+}  // namespace http
+}  // namespace v0
+}  // namespace idem

@@ -6,7 +6,9 @@
 
 #include "idem/response/response.hpp"
 
-namespace idem::inline v0::http {
+namespace idem {
+inline namespace v0 {
+namespace http {
 
 /// What becomes of an answer.
 enum class Store {
@@ -42,4 +44,6 @@ void validate(const StorePolicy& policy);
 /// `response` with those headers only that the policy stores, in their order; without those that its `Connection` names.
 [[nodiscard]] Response storable(const StorePolicy& policy, Response response);
 
-}  // namespace idem::inline v0::http
+}  // namespace http
+}  // namespace v0
+}  // namespace idem

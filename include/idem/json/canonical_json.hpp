@@ -11,7 +11,8 @@
 
 #include "idem/base/error.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// What becomes of a number.
 enum class JsonNumbers {
@@ -105,4 +106,5 @@ class JsonProjection {
 [[nodiscard]] std::string canonical_json(std::string_view text, const CanonicalJsonOptions& options,
                                          const JsonProjection& projection);
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -17,7 +17,9 @@
 #include "idem/record/lapsed.hpp"
 #include "idem/response/rules.hpp"
 
-namespace idem::inline v0::memory {
+namespace idem {
+inline namespace v0 {
+namespace memory {
 
 /// A database in memory that gives the answers that PostgreSQL gives, for a service's own tests. It is the
 /// backend too: `execute(db, tx, …)`, `transact(db, [&] { return db.begin(); }, …)`.
@@ -95,4 +97,6 @@ class Database {
   std::size_t max_response_bytes_;
 };
 
-}  // namespace idem::inline v0::memory
+}  // namespace memory
+}  // namespace v0
+}  // namespace idem

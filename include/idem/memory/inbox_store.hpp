@@ -6,7 +6,9 @@
 #include "idem/event/inbox_store.hpp"
 #include "idem/memory/detail/work.hpp"
 
-namespace idem::inline v0::memory {
+namespace idem {
+inline namespace v0 {
+namespace memory {
 
 /// The inbox and the version guard on an in-memory transaction, made by Database::inbox_store(). As on PostgreSQL under
 /// READ COMMITTED, another transaction's uncommitted mark or version is waited for; a wait that would never end throws
@@ -24,4 +26,6 @@ class InboxStore final : public idem::InboxStore {
   detail::WorkLevel level_;
 };
 
-}  // namespace idem::inline v0::memory
+}  // namespace memory
+}  // namespace v0
+}  // namespace idem

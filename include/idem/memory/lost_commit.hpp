@@ -4,7 +4,9 @@
 #include <stdexcept>
 #include <string>
 
-namespace idem::inline v0::memory {
+namespace idem {
+inline namespace v0 {
+namespace memory {
 
 /// What truly became of the transaction whose COMMIT's answer is lost.
 enum class LostCommit {
@@ -19,4 +21,6 @@ class CommitLost : public std::runtime_error {
   explicit CommitLost(const std::string& message) : std::runtime_error{message} {}
 };
 
-}  // namespace idem::inline v0::memory
+}  // namespace memory
+}  // namespace v0
+}  // namespace idem

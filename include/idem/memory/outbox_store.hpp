@@ -6,7 +6,9 @@
 #include "idem/event/outbox_store.hpp"
 #include "idem/memory/detail/work.hpp"
 
-namespace idem::inline v0::memory {
+namespace idem {
+inline namespace v0 {
+namespace memory {
 
 /// The outbox on an in-memory transaction, made by Database::outbox_store(). What was appended is seen by
 /// Database::outbox_events(). Belongs to its transaction's thread.
@@ -21,4 +23,6 @@ class OutboxStore final : public idem::OutboxStore {
   detail::WorkLevel level_;
 };
 
-}  // namespace idem::inline v0::memory
+}  // namespace memory
+}  // namespace v0
+}  // namespace idem

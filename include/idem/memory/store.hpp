@@ -9,7 +9,9 @@
 #include "idem/memory/detail/work.hpp"
 #include "idem/record/store.hpp"
 
-namespace idem::inline v0::memory {
+namespace idem {
+inline namespace v0 {
+namespace memory {
 
 /// IdempotencyStore on an in-memory transaction, made by Database::store().
 ///
@@ -40,4 +42,6 @@ class Store final : public IdempotencyStore {
   detail::WorkLevel level_;
 };
 
-}  // namespace idem::inline v0::memory
+}  // namespace memory
+}  // namespace v0
+}  // namespace idem

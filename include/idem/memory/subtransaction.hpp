@@ -3,7 +3,9 @@
 
 #include "idem/memory/transaction.hpp"
 
-namespace idem::inline v0::memory {
+namespace idem {
+inline namespace v0 {
+namespace memory {
 
 /// A part of a transaction that can be rolled back alone, usable wherever a transaction is. Rolls back when
 /// it is destroyed uncommitted. Must not outlive what it was opened in. Belongs to the transaction's thread.
@@ -29,4 +31,6 @@ class Subtransaction : public TransactionBase {
   void rollback() noexcept { TransactionBase::rollback(); }
 };
 
-}  // namespace idem::inline v0::memory
+}  // namespace memory
+}  // namespace v0
+}  // namespace idem

@@ -10,7 +10,9 @@
 #include "idem/memory/detail/rows.hpp"
 #include "idem/memory/transaction.hpp"
 
-namespace idem::inline v0::memory {
+namespace idem {
+inline namespace v0 {
+namespace memory {
 
 /// Rows by a unique key, seen as on PostgreSQL under READ COMMITTED: a transaction sees its own writes and
 /// what others have committed. `Key` has `<` and, like `Value`, is copied.
@@ -132,4 +134,6 @@ class Table {
   Rows rows_;
 };
 
-}  // namespace idem::inline v0::memory
+}  // namespace memory
+}  // namespace v0
+}  // namespace idem

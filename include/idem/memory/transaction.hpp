@@ -6,7 +6,9 @@
 
 #include "idem/memory/detail/work.hpp"
 
-namespace idem::inline v0::memory {
+namespace idem {
+inline namespace v0 {
+namespace memory {
 
 class Database;
 template <class Key, class Value>
@@ -95,4 +97,6 @@ class Transaction : public TransactionBase {
   using TransactionBase::TransactionBase;
 };
 
-}  // namespace idem::inline v0::memory
+}  // namespace memory
+}  // namespace v0
+}  // namespace idem

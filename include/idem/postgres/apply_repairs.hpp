@@ -13,7 +13,9 @@
 #include "idem/postgres/repair.hpp"
 #include "idem/settlement/apply_repair.hpp"
 
-namespace idem::inline v0::postgres {
+namespace idem {
+inline namespace v0 {
+namespace postgres {
 
 /// Whose repairs are applied, and whom that is told to.
 struct RepairOptions {
@@ -98,4 +100,6 @@ RepairPass apply_repairs(const Backend& backend, Begin&& begin, Recover&& recove
   }
 }
 
-}  // namespace idem::inline v0::postgres
+}  // namespace postgres
+}  // namespace v0
+}  // namespace idem

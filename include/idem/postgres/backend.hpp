@@ -19,7 +19,9 @@ namespace pqxx {
 class dbtransaction;
 }
 
-namespace idem::inline v0::postgres {
+namespace idem {
+inline namespace v0 {
+namespace postgres {
 
 /// How a duplicate of an uncommitted reservation is told at once that it is one.
 enum class Gate {
@@ -87,4 +89,6 @@ class Backend {
   std::shared_ptr<const Configuration> configuration_;
 };
 
-}  // namespace idem::inline v0::postgres
+}  // namespace postgres
+}  // namespace v0
+}  // namespace idem

@@ -9,7 +9,9 @@ namespace pqxx {
 class dbtransaction;
 }
 
-namespace idem::inline v0::postgres {
+namespace idem {
+inline namespace v0 {
+namespace postgres {
 
 struct Configuration;
 
@@ -28,4 +30,6 @@ class InboxStore final : public idem::InboxStore {
   pqxx::dbtransaction* tx_;
 };
 
-}  // namespace idem::inline v0::postgres
+}  // namespace postgres
+}  // namespace v0
+}  // namespace idem

@@ -18,7 +18,9 @@ namespace pqxx {
 class dbtransaction;
 }
 
-namespace idem::inline v0::postgres {
+namespace idem {
+inline namespace v0 {
+namespace postgres {
 
 /// A record in a list: without its fingerprint and its response.
 struct RecordSummary {
@@ -95,4 +97,6 @@ struct PurgeableRows {
 [[nodiscard]] PurgeableRows count_purgeable(pqxx::dbtransaction& tx, const Names& names,
                                             std::chrono::milliseconds older_than = {});
 
-}  // namespace idem::inline v0::postgres
+}  // namespace postgres
+}  // namespace v0
+}  // namespace idem

@@ -3,7 +3,9 @@
 
 #include <string>
 
-namespace idem::inline v0::postgres {
+namespace idem {
+inline namespace v0 {
+namespace postgres {
 
 /// The names of idem's tables and functions. Each is 1 to 63 bytes without control characters or "$idem", taken
 /// literally (it is quoted, so its case counts); otherwise InvalidArgument.
@@ -22,4 +24,6 @@ struct Names {
   friend bool operator==(const Names&, const Names&) = default;
 };
 
-}  // namespace idem::inline v0::postgres
+}  // namespace postgres
+}  // namespace v0
+}  // namespace idem

@@ -13,7 +13,9 @@ namespace pqxx {
 class dbtransaction;
 }
 
-namespace idem::inline v0::postgres {
+namespace idem {
+inline namespace v0 {
+namespace postgres {
 
 /// A table or view of the caller's. Both names are taken literally and have 1 to 63 bytes.
 struct Relation {
@@ -56,4 +58,6 @@ using FindingSink = std::function<void(const Finding&)>;
 ReconcileSummary reconcile(pqxx::dbtransaction& tx, const Names& names, const ReconcileOptions& options,
                            const SettlementSource& next, const FindingSink& sink);
 
-}  // namespace idem::inline v0::postgres
+}  // namespace postgres
+}  // namespace v0
+}  // namespace idem

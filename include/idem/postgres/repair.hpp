@@ -13,7 +13,9 @@ namespace pqxx {
 class dbtransaction;
 }
 
-namespace idem::inline v0::postgres {
+namespace idem {
+inline namespace v0 {
+namespace postgres {
 
 /// Queues the repair of `finding`, under the name of a person or program (1 to 255 bytes). Returns whether it was queued
 /// now: the same record, generation and words of the settlement are queued once, also where that repair is done. Changes
@@ -58,4 +60,6 @@ struct RepairFilter {
 [[nodiscard]] bool finish_repair(pqxx::dbtransaction& tx, const Names& names, const std::string& repair_key,
                                  const std::string& note);
 
-}  // namespace idem::inline v0::postgres
+}  // namespace postgres
+}  // namespace v0
+}  // namespace idem

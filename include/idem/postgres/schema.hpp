@@ -9,7 +9,9 @@ namespace pqxx {
 class dbtransaction;
 }
 
-namespace idem::inline v0::postgres {
+namespace idem {
+inline namespace v0 {
+namespace postgres {
 
 /// The schema version that this library reads and writes.
 inline constexpr int schema_version = 4;
@@ -29,4 +31,6 @@ inline constexpr int schema_version = 4;
 /// something else; TransactionClosed outside an open transaction; and what the database throws.
 int install_schema(pqxx::dbtransaction& tx, const Names& names = {});
 
-}  // namespace idem::inline v0::postgres
+}  // namespace postgres
+}  // namespace v0
+}  // namespace idem

@@ -11,7 +11,9 @@ namespace pqxx {
 class dbtransaction;
 }
 
-namespace idem::inline v0::postgres {
+namespace idem {
+inline namespace v0 {
+namespace postgres {
 
 struct Configuration;
 
@@ -42,4 +44,6 @@ class Store final : public IdempotencyStore {
   pqxx::dbtransaction* tx_;
 };
 
-}  // namespace idem::inline v0::postgres
+}  // namespace postgres
+}  // namespace v0
+}  // namespace idem

@@ -11,7 +11,8 @@
 #include "idem/request/fingerprint.hpp"
 #include "idem/request/key.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// An IN_PROGRESS record with a downstream whose lease has lapsed.
 struct LapsedRecord {
@@ -43,4 +44,5 @@ struct LapsedPage {
   std::optional<TimePoint> oldest_open{};
 };
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

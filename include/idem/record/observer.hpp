@@ -6,7 +6,8 @@
 
 #include "idem/request/key.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// What one call came to.
 enum class Event {
@@ -62,4 +63,5 @@ class Observer {
   virtual void observe(const Observation& observation) noexcept = 0;
 };
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

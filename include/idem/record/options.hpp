@@ -8,7 +8,8 @@
 
 #include "idem/base/uuid.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// What a duplicate gets while somebody else holds the key. A value; equal where its time is.
 class OnInFlight {
@@ -103,4 +104,5 @@ struct ReserveOptions {
 /// Throws InvalidArgument, naming the option and its limit, where `options` break one.
 void validate(const ReserveOptions& options);
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -12,7 +12,8 @@
 #include "idem/request/key.hpp"
 #include "idem/response/response.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// A record's state. The numbers are stored and never change their meaning.
 enum class State : std::int16_t {
@@ -77,4 +78,5 @@ struct Record {
   [[nodiscard]] bool taken_over() const noexcept { return holder.fence != generation; }
 };
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

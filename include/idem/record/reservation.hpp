@@ -7,7 +7,8 @@
 
 #include "idem/record/record.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// How a key was acquired.
 enum class How {
@@ -49,4 +50,5 @@ struct Unknown {
 
 using Reservation = std::variant<Acquired, Replay, InProgress, Mismatch, Unknown>;
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

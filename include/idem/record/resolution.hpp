@@ -7,7 +7,8 @@
 
 #include "idem/base/clock.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// Why it is certain that the outside call took no effect and never will. "Not found" is none of these: a request that
 /// was sent may still arrive.
@@ -33,4 +34,5 @@ struct Resolution {
   std::optional<NoEffect> no_effect{};
 };
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

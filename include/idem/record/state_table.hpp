@@ -8,7 +8,8 @@
 #include "idem/record/record.hpp"
 #include "idem/record/resolution.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// What a store does about a record that it found.
 enum class Verdict {
@@ -37,4 +38,5 @@ enum class Verdict {
 /// Throws InvalidArgument or TooEarly; see IdempotencyStore::resolve. Changes nothing; safe between threads.
 void check_resolution(const Record& record, State state, const Resolution& resolution, TimePoint now);
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

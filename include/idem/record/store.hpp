@@ -13,7 +13,8 @@
 #include "idem/request/key.hpp"
 #include "idem/response/response.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 struct ResponseRules;
 
@@ -146,4 +147,5 @@ class IdempotencyStore {
   const ResponseRules* rules_;
 };
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -13,7 +13,8 @@
 #include "idem/base/error.hpp"
 #include "idem/json/canonical_json.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// The fingerprint of a request: one scheme byte and 32 bytes of hash. A value: distinct objects may be used
 /// by distinct threads.
@@ -128,4 +129,5 @@ class Fingerprinter {
   JsonProjection projection_;
 };
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

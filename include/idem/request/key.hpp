@@ -10,7 +10,8 @@
 
 #include "idem/base/uuid.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// One intended effect: who asks, for what, under which idempotency key. Two requests are retries of one
 /// another only where all three are equal, byte for byte. A value: distinct objects may be used by distinct
@@ -68,4 +69,5 @@ requires(sizeof...(Parts) > 0) [[nodiscard]] std::string natural_key(const Parts
 /// after its length as 8 bytes, big endian; the first 16 bytes of that, with version and variant set.
 [[nodiscard]] Uuid deterministic_uuid(const Key& key, std::string_view purpose);
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -8,7 +8,8 @@
 #include "idem/json/canonical_json.hpp"
 #include "idem/request/fingerprint.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// Exactly a nlohmann::json. Its implicit conversions would make a JSON string of every text that is passed.
 template <class T>
@@ -40,4 +41,5 @@ template <NlohmannJson Json>
 [[nodiscard]] Fingerprint fingerprint(const Fingerprinter& fingerprinter, const RequestContent& request,
                                       const Json& body);
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

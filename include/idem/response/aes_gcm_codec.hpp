@@ -10,7 +10,8 @@
 
 #include "idem/response/body_codec.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// 32 secret bytes; overwritten in memory when the object dies. A value: every copy is one more place where the secret is.
 class AesSecret {
@@ -71,4 +72,5 @@ class AesGcmCodec final : public BodyCodec {
   std::vector<AesKey> keys_;  // the first one encodes
 };
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

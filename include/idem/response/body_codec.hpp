@@ -9,7 +9,8 @@
 
 #include "idem/response/response.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// Encodes the bodies of stored answers; status and headers stay as they are. Derive from it, or take AesGcmCodec.
 ///
@@ -46,4 +47,5 @@ inline constexpr std::string_view encoded_header = "idem-encoded";
 /// is not encoded. Valid while `response` lives.
 [[nodiscard]] std::optional<std::string_view> encoded_by(const Response& response);
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -7,7 +7,8 @@
 #include "idem/base/error.hpp"
 #include "idem/response/response.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// What must not be stored.
 enum class CardData {
@@ -59,4 +60,5 @@ void check_no_card_data(std::string_view whose, std::string_view text);
 /// Whether a response's body or the value of one of its headers holds card data: what ResponseRules::must_not_store takes.
 [[nodiscard]] bool holds_card_data(const Response& response) noexcept;
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

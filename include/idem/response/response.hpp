@@ -6,7 +6,8 @@
 #include <string_view>
 #include <vector>
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// One stored header. The name holds no ':' and neither part holds CR, LF or NUL; otherwise settling is refused
 /// with InvalidArgument.
@@ -31,4 +32,5 @@ struct Response {
 /// The body's bytes as text. Valid while `response` lives and its body is not changed.
 [[nodiscard]] std::string_view body_text(const Response& response);
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -9,7 +9,8 @@
 #include "idem/response/response.hpp"
 #include "idem/response/withheld.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// What a backend does with every answer that it stores and replays. The default stores all of it as it is, and refuses
 /// what is too large.
@@ -32,4 +33,5 @@ struct ResponseRules {
 /// Throws InvalidArgument for a null codec in `also_decode`, a name that no codec may have, and a name given twice.
 void validate(const ResponseRules& rules);
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -6,7 +6,8 @@
 
 #include "idem/response/response.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// Why a body was not kept.
 enum class Withheld {
@@ -37,4 +38,5 @@ inline constexpr std::string_view withheld_card_data = "card-data";
 /// tell the client that its answer is not there any more.
 [[nodiscard]] std::optional<Withheld> withheld(const Response& response);
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -14,7 +14,8 @@
 #include "idem/record/lapsed.hpp"
 #include "idem/settlement/repair.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// An operation that can take the settlement's word for the downstream's answer: `answer_of(repair)` makes the answer that
 /// finish() is given. For RepairAs::charged it is one that finish() turns into completed(), otherwise into failed().
@@ -109,4 +110,5 @@ template <class Backend, class Tx, class Recover>
   }
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

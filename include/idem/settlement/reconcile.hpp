@@ -10,7 +10,8 @@
 #include "idem/record/record.hpp"
 #include "idem/request/key.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// What the downstream did with a call, as its settlement says. The numbers are stored and never change their meaning.
 enum class SettlementOutcome : std::int16_t {
@@ -130,4 +131,5 @@ struct ReconcileSummary {
   friend bool operator==(const ReconcileSummary&, const ReconcileSummary&) = default;
 };
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

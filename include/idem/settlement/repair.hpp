@@ -11,7 +11,8 @@
 #include "idem/request/key.hpp"
 #include "idem/settlement/reconcile.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// What the settlement says that happened. The numbers are stored and never change their meaning.
 enum class RepairAs : std::int16_t {
@@ -70,4 +71,5 @@ struct Repair {
 /// empty without one), each after its length as 8 bytes, big endian.
 [[nodiscard]] std::string repair_key(const Finding& finding, RepairAs as);
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

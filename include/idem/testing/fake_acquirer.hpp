@@ -11,7 +11,9 @@
 
 #include "idem/call/external_call.hpp"
 
-namespace idem::inline v0::testing {
+namespace idem {
+inline namespace v0 {
+namespace testing {
 
 /// What the fake does with the next charge.
 enum class FakeCharge {
@@ -97,4 +99,6 @@ class FakeAcquirer {
   std::size_t calls_ = 0;
 };
 
-}  // namespace idem::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace idem

@@ -7,7 +7,9 @@
 #include "idem/base/clock.hpp"
 #include "idem/base/error.hpp"
 
-namespace idem::inline v0::testing {
+namespace idem {
+inline namespace v0 {
+namespace testing {
 
 /// Stands still until it is advanced, so that a test meets a lease's end exactly. Safe between threads.
 ///
@@ -34,4 +36,6 @@ class FakeClock final : public Clock {
   std::atomic<std::chrono::microseconds::rep> now_;
 };
 
-}  // namespace idem::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace idem

@@ -10,7 +10,9 @@
 
 #include "idem/base/error.hpp"
 
-namespace idem::inline v0::testing {
+namespace idem {
+inline namespace v0 {
+namespace testing {
 
 /// Runs `run(0)` … `run(threads - 1)`, each on a thread of its own, all released by one barrier; returns when
 /// all have returned. What the threads threw is the result, in the order of their indices, empty where none
@@ -44,4 +46,6 @@ void race(std::size_t threads, const Run& run) {
   if (const auto thrown = race_errors(threads, run); !thrown.empty()) std::rethrow_exception(thrown.front());
 }
 
-}  // namespace idem::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace idem

@@ -42,7 +42,9 @@
 #include "idem/testing/store_conformance/state_table.hpp"
 #include "idem/testing/store_conformance/suite.hpp"
 
-namespace idem::inline v0::testing {
+namespace idem {
+inline namespace v0 {
+namespace testing {
 
 REGISTER_TYPED_TEST_SUITE_P(
     StoreConformance, RowAbsentIsAcquiredFresh, RowAbsentRecordsWhatWasAskedFor,
@@ -138,4 +140,6 @@ REGISTER_TYPED_TEST_SUITE_P(
     RaceOf32ThreadsForAnExpiredRecordHasOneWinner, RaceOfASettlingWithATakeoverHasOneWinner,
     RaceOf16ThreadsOver10KeysHasOneWinnerEach);
 
-}  // namespace idem::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace idem

@@ -10,7 +10,8 @@
 
 #include "idem/response/body_codec.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 
 /// Compresses bodies to zlib streams (RFC 1950), and hands them on to another codec where one is given. Immutable; safe to
 /// share between threads where that one is.
@@ -46,4 +47,5 @@ class ZlibCodec final : public BodyCodec {
   std::size_t max_body_bytes_;
 };
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -12,7 +12,9 @@
 #include "idem/command/retry.hpp"
 #include "idem/record/options.hpp"
 
-namespace idem::inline v0::detail {
+namespace idem {
+inline namespace v0 {
+namespace detail {
 
 // Calls `run(tx, store, acquired)` where the key was acquired and `answer(tx, store, reservation)` where it was not, each
 // in the transaction that reserved, and returns what they returned once that has committed. Runs the whole again after a
@@ -69,4 +71,6 @@ Result reserve_and_commit(const Backend& backend, Begin& begin, const Request& r
   }
 }
 
-}  // namespace idem::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace idem

@@ -1,7 +1,9 @@
 // What the functions that begin and commit transactions themselves take from a caller's `begin()`.
 #pragma once
 
-namespace idem::inline v0::detail {
+namespace idem {
+inline namespace v0 {
+namespace detail {
 
 template <class Unit>
 concept Dereferenceable = requires(Unit& unit) {
@@ -34,4 +36,6 @@ void commit(Unit& unit) {
   }
 }
 
-}  // namespace idem::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace idem

@@ -10,7 +10,9 @@
 
 #include "idem/memory/detail/work.hpp"
 
-namespace idem::inline v0::memory::detail {
+namespace idem {
+inline namespace v0 {
+namespace memory::detail {
 
 // READ COMMITTED. Every function is called with the mutex held. A row that nobody holds and that is not
 // committed takes no memory.
@@ -101,4 +103,6 @@ class Rows {
   Cells cells_;
 };
 
-}  // namespace idem::inline v0::memory::detail
+}  // namespace memory::detail
+}  // namespace v0
+}  // namespace idem

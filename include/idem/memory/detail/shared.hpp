@@ -18,7 +18,9 @@
 #include "idem/memory/lost_commit.hpp"
 #include "idem/record/record.hpp"
 
-namespace idem::inline v0::memory::detail {
+namespace idem {
+inline namespace v0 {
+namespace memory::detail {
 
 // A record, and the transaction that reserved it last.
 struct StoredRecord {
@@ -61,4 +63,6 @@ struct Shared {
   std::optional<LostCommit> lose_next_commit;
 };
 
-}  // namespace idem::inline v0::memory::detail
+}  // namespace memory::detail
+}  // namespace v0
+}  // namespace idem

@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
-namespace idem::inline v0::memory::detail {
+namespace idem {
+inline namespace v0 {
+namespace memory::detail {
 
 struct Shared;
 
@@ -98,4 +100,6 @@ struct WorkLevel {
   Work::LevelId level = Work::outermost;
 };
 
-}  // namespace idem::inline v0::memory::detail
+}  // namespace memory::detail
+}  // namespace v0
+}  // namespace idem

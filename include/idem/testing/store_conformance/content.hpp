@@ -3,7 +3,9 @@
 
 #include "idem/testing/store_conformance/suite.hpp"
 
-namespace idem::inline v0::testing {
+namespace idem {
+inline namespace v0 {
+namespace testing {
 
 // Faults 38, 41, 42: NUL, invalid UTF-8, a lone surrogate, every byte; headers in their order, twice, empty.
 TYPED_TEST_P(StoreConformance, ContentIsReplayedByteForByte) {
@@ -86,4 +88,6 @@ TYPED_TEST_P(StoreConformance, ContentOfADownstreamsNameIsKept) {
   EXPECT_EQ(this->record(this->key()).downstream, name);
 }
 
-}  // namespace idem::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace idem

@@ -3,7 +3,9 @@
 
 #include "idem/testing/store_conformance/suite.hpp"
 
-namespace idem::inline v0::testing {
+namespace idem {
+inline namespace v0 {
+namespace testing {
 
 // Faults 36, 37, 43: nobody is ever answered with another's response.
 TYPED_TEST_P(StoreConformance, IdentityOfPrincipalsAndOperationsThatShareAKeyIsTheirOwn) {
@@ -158,4 +160,6 @@ TYPED_TEST_P(StoreConformance, IdentityInALeaseIsTheStoredFingerprint) {
       unkeyed);
 }
 
-}  // namespace idem::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace idem

@@ -5,7 +5,9 @@
 
 #include "idem/testing/store_conformance/suite.hpp"
 
-namespace idem::inline v0::testing {
+namespace idem {
+inline namespace v0 {
+namespace testing {
 
 TYPED_TEST_P(StoreConformance, InFlightWaitEndsWithTheAnswerOfTheOneThatCommits) {
   auto winner = this->begin();
@@ -79,4 +81,6 @@ TYPED_TEST_P(StoreConformance, InFlightWaitOfLessThanNoTimeOrTooLongIsRefused) {
   EXPECT_FALSE(this->find(this->key()));
 }
 
-}  // namespace idem::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace idem

@@ -6,7 +6,9 @@
 #include "idem/testing/race.hpp"
 #include "idem/testing/store_conformance/suite.hpp"
 
-namespace idem::inline v0::testing {
+namespace idem {
+inline namespace v0 {
+namespace testing {
 
 // One thread holds both transactions: a store that waits never answers.
 TYPED_TEST_P(StoreConformance, RaceLoserIsAnsweredWhileTheWinnerIsOpenAndItsTransactionIsUsable) {
@@ -251,4 +253,6 @@ TYPED_TEST_P(StoreConformance, RaceOf16ThreadsOver10KeysHasOneWinnerEach) {
   for (const auto& count : acquired) EXPECT_EQ(count, 1);
 }
 
-}  // namespace idem::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace idem

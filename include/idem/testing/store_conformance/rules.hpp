@@ -3,7 +3,9 @@
 
 #include "idem/testing/store_conformance/suite.hpp"
 
-namespace idem::inline v0::testing {
+namespace idem {
+inline namespace v0 {
+namespace testing {
 
 // ---- 1: every later write matches fence and attempt
 
@@ -1077,4 +1079,6 @@ TYPED_TEST_P(StoreConformance, Rule12AfterEveryAnswerTheTransactionIsUsable) {
   expect<Replay>(this->reserve(this->key("business")));
 }
 
-}  // namespace idem::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace idem

@@ -3,7 +3,9 @@
 
 #include "idem/testing/store_conformance/suite.hpp"
 
-namespace idem::inline v0::testing {
+namespace idem {
+inline namespace v0 {
+namespace testing {
 
 TYPED_TEST_P(StoreConformance, RowAbsentIsAcquiredFresh) {
   const auto before = this->find(this->key());
@@ -399,4 +401,6 @@ TYPED_TEST_P(StoreConformance, RowInProgressOfAnEarlierTransactionIsNotAlreadyRe
   this->expect_usable(unit);
 }
 
-}  // namespace idem::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace idem

@@ -21,7 +21,9 @@
 #include "idem/base/error.hpp"
 #include "idem/record/store.hpp"
 
-namespace idem::inline v0::testing {
+namespace idem {
+inline namespace v0 {
+namespace testing {
 
 // The alternative `Answer` of a reservation; otherwise an exception that says what it was instead.
 template <class Answer>
@@ -256,4 +258,6 @@ class StoreConformance : public ::testing::Test {
 
 TYPED_TEST_SUITE_P(StoreConformance);
 
-}  // namespace idem::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace idem
