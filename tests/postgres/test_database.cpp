@@ -4,8 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "idem/base/uuid.hpp"
-#include "idem/postgres/schema.hpp"
+#include "postgres/schema_pool.hpp"
 #include "postgres/transaction_kind.hpp"
 
 namespace idem::postgres_test {
@@ -32,28 +31,20 @@ std::string url_of_server() {
 
 TestDatabase::TestDatabase(postgres::BackendOptions options)
     : url_{url_of_server()},
-      schema_{"test_" + random_uuid_v4().to_string()},
-      backend_{in_schema(options, schema_)} {
-  pqxx::connection connection{url_};
-  pqxx::work tx{connection};
-  postgres::install_schema(tx, in_schema(options, schema_).names);
-  tx.commit();
-}
+      schema_{SchemaPool::of_this_process().take(options.names)},
+      backend_{in_schema(options, schema_)} {}
 
 TestDatabase::~TestDatabase() {
   own_.close_all();
   borrowed_.close_all();
-  try {
-    execute("SET LOCAL client_min_messages = warning; DROP SCHEMA \"" + schema_ + "\" CASCADE");
-  } catch (const std::exception&) {
-    // The server's folder goes with the run.
-  }
+  SchemaPool::of_this_process().give_back(schema_);
 }
 
 std::unique_ptr<pqxx::connection> TestDatabase::connect() const {
   auto connection = std::make_unique<pqxx::connection>(url_);
   pqxx::nontransaction session{*connection};
-  session.exec("SET search_path = \"" + schema_ + "\"");
+  session.exec("SET search_path = \"" + schema_ +
+               "\"; SET application_name = " + session.quote(session_name(schema_)));
   const std::string& isolation = transaction_kind().isolation;
   if (!isolation.empty()) session.exec("SET default_transaction_isolation = " + session.quote(isolation));
   return connection;
@@ -62,7 +53,8 @@ std::unique_ptr<pqxx::connection> TestDatabase::connect() const {
 std::unique_ptr<pqxx::connection> TestDatabase::borrow() const {
   return borrowed_.take([this] {
     if (!transaction_kind().through_pooler) return connect();
-    return std::make_unique<pqxx::connection>(environment("IDEM_TEST_POOLER_URL"));
+    return std::make_unique<pqxx::connection>(environment("IDEM_TEST_POOLER_URL") +
+                                              "&application_name=" + session_name());
   });
 }
 

@@ -1,4 +1,4 @@
-// A schema of its own on the test server, with idem installed in it, gone after the test.
+// A schema on the test server that is no other test's meanwhile, with idem installed in it and empty (schema_pool.hpp).
 #pragma once
 
 #include <chrono>
