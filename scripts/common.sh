@@ -53,6 +53,8 @@ configure() {
   shift 2
   if command -v ccache >/dev/null; then
     export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 # the same objects for every clone
+    # The tests' precompiled headers are an object's input like others.
+    export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
     cache=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   fi
   run cmake -S "$root" --preset "$preset" -B "$folder" "${cache[@]}" "$@" >"$folder/configure.log" 2>&1 || {

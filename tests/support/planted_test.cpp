@@ -1,0 +1,51 @@
+// Tests that end in each way in which a process can end, for check-count. They are no tests of idem.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+namespace {
+
+TEST(Good, Passes) {}
+TEST(Good, IsSkipped) {
+  GTEST_SKIP() << "as it is meant to be";
+}
+TEST(Good, HasAChildThatDies) {
+  const pid_t child = ::fork();
+  if (child == 0) std::abort();
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+}
+TEST(Good, HasAChildThatExits) {
+  const pid_t child = ::fork();
+  if (child == 0) std::exit(3);  // NOLINT(concurrency-mt-unsafe): one thread
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+}
+
+TEST(Bad, Fails) {
+  FAIL();
+}
+TEST(Bad, FailsAtItsEnd) {
+  struct AtExit {
+    ~AtExit() { std::_Exit(9); }
+  };
+  static const AtExit leak_checker;
+}
+
+TEST(Fatal, Aborts) {
+  std::abort();
+}
+TEST(Fatal, Exits) {
+  std::exit(0);  // NOLINT(concurrency-mt-unsafe): one thread
+}
+TEST(Fatal, Hangs) {
+  for (;;) std::this_thread::sleep_for(std::chrono::hours{1});
+}
+TEST(Later, IsNotReached) {}
+TEST(Later, NeitherIsThis) {}
+
+}  // namespace
