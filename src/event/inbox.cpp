@@ -1,4 +1,4 @@
-#include "idem/event/inbox_options.hpp"
+#include "idem/event/inbox.hpp"
 
 #include "base/time_limit.hpp"
 #include "idem/base/error.hpp"

@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "http/header_name.hpp"
-#include "idem/response/withheld.hpp"
+#include "idem/response/rules.hpp"
 
 namespace idem {
 inline namespace v0 {

@@ -8,7 +8,7 @@
 
 #include "http/header_name.hpp"
 #include "idem/base/error.hpp"
-#include "idem/response/withheld.hpp"
+#include "idem/response/rules.hpp"
 
 namespace idem {
 inline namespace v0 {

@@ -8,7 +8,7 @@
 #include "idem/base/error.hpp"
 #include "idem/memory/detail/shared.hpp"
 #include "idem/record/state_table.hpp"
-#include "record/patience.hpp"
+#include "record/in_flight_wait.hpp"
 
 namespace idem {
 inline namespace v0 {

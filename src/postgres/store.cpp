@@ -11,7 +11,7 @@
 #include "postgres/configuration.hpp"
 #include "postgres/row.hpp"
 #include "postgres/sql.hpp"
-#include "record/patience.hpp"
+#include "record/in_flight_wait.hpp"
 #include "request/key_hash.hpp"
 
 namespace idem {

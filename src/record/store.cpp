@@ -7,7 +7,7 @@
 #include "base/time_limit.hpp"
 #include "idem/base/error.hpp"
 #include "record/observed.hpp"
-#include "response/response_rules.hpp"
+#include "response/stored_form.hpp"
 
 namespace idem::inline v0 {
 namespace {

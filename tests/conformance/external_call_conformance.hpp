@@ -30,7 +30,7 @@
 #include "idem/call/external_call.hpp"
 #include "idem/call/sweep.hpp"
 #include "idem/event/outbox.hpp"
-#include "idem/settlement/apply_repair.hpp"
+#include "idem/settlement/repair.hpp"
 #include "idem/testing/fake_acquirer.hpp"
 #include "idem/testing/race.hpp"
 

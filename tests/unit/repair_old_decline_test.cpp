@@ -8,7 +8,7 @@
 
 #include "idem/call/external_call.hpp"
 #include "idem/memory/database.hpp"
-#include "idem/settlement/apply_repair.hpp"
+#include "idem/settlement/repair.hpp"
 #include "idem/testing/fake_acquirer.hpp"
 #include "idem/testing/fake_clock.hpp"
 

@@ -16,7 +16,7 @@
 #include "idem/memory/database.hpp"
 #include "idem/request/fingerprint.hpp"
 #include "idem/response/aes_gcm_codec.hpp"
-#include "response/response_rules.hpp"
+#include "response/stored_form.hpp"
 
 namespace idem {
 namespace {

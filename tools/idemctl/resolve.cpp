@@ -10,7 +10,7 @@
 #include "failure.hpp"
 #include "idem/base/error.hpp"
 #include "idem/postgres/backend.hpp"
-#include "idem/response/body_codec.hpp"
+#include "idem/response/rules.hpp"
 #include "input.hpp"
 #include "text.hpp"
 #include "values.hpp"

@@ -4,8 +4,7 @@
 #include "failure.hpp"
 #include "idem/postgres/backend.hpp"
 #include "idem/record/record.hpp"
-#include "idem/response/body_codec.hpp"
-#include "idem/response/withheld.hpp"
+#include "idem/response/rules.hpp"
 #include "request/key_hash.hpp"
 #include "text.hpp"
 

@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "idem/event/event_identity.hpp"
-#include "idem/event/inbox_options.hpp"
 #include "idem/record/observer.hpp"
 
 namespace idem {
 inline namespace v0 {
+
+struct InboxOptions;
 
 /// What became of a delivered event.
 enum class Delivery {

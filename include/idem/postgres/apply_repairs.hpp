@@ -11,7 +11,7 @@
 #include "idem/command/retry.hpp"
 #include "idem/postgres/backend.hpp"
 #include "idem/postgres/repair.hpp"
-#include "idem/settlement/apply_repair.hpp"
+#include "idem/settlement/repair.hpp"
 
 namespace idem {
 inline namespace v0 {
