@@ -69,10 +69,11 @@ void validate(const StorePolicy& policy) {
   }
 }
 
-Store stored(const StorePolicy& policy, int status) noexcept {
-  if (std::find(policy.never.begin(), policy.never.end(), status) != policy.never.end()) return Store::no;
+Disposition disposition_of(const StorePolicy& policy, int status) noexcept {
+  if (std::find(policy.never.begin(), policy.never.end(), status) != policy.never.end())
+    return Disposition::roll_back;
   if (status >= 500) return policy.server_error;
-  return status >= 400 ? policy.client_error : Store::yes;
+  return status >= 400 ? policy.client_error : Disposition::store;
 }
 
 Response storable(const StorePolicy& policy, Response response) {

@@ -58,8 +58,8 @@ std::string_view to_string(Repaired repaired) noexcept {
       return "done_before";
     case Repaired::settled_already:
       return "settled_already";
-    case Repaired::left:
-      return "left";
+    case Repaired::passed_over:
+      return "passed_over";
   }
   return "?";
 }

@@ -39,8 +39,8 @@ TEST(SweepRun, ARecordThatWasBeingCommittedDuringAPassIsResumedByTheNextAfterIts
   const auto begin = [&] { return database.begin(); };
   std::optional<memory::Transaction> in_flight = database.begin();
   (void)database.store(*in_flight)
-      .reserve({"p", "op", "k"}, Fingerprinter{}({.operation = "op", .body = "{}"}),
-               {.lease = 30s, .resumable = true, .downstream = deduplicates_for("acquirer", 24h)});
+      ->reserve({"p", "op", "k"}, Fingerprinter{}({.operation = "op", .body = "{}"}),
+                {.lease = 30s, .resumable = true, .downstream = deduplicates_for("acquirer", 24h)});
   clock->advance(1ms);
 
   std::stop_source stop;

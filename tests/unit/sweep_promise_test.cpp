@@ -43,7 +43,7 @@ TEST(PromiseChanged, ALapsedRecordOfTheOldPromiseIsOwnedBySomebody) {
   const Request request{{"p", "op", "k"}, Fingerprinter{}({.operation = "op", .body = "{}"})};
   {
     auto tx = database.begin();
-    (void)database.store(tx).reserve(
+    (void)database.store(tx)->reserve(
         request.key, request.fingerprint,
         {.lease = 30s, .resumable = true, .downstream = cannot_deduplicate("acquirer")});
     tx.commit();
@@ -53,7 +53,7 @@ TEST(PromiseChanged, ALapsedRecordOfTheOldPromiseIsOwnedBySomebody) {
               SweepOptions{.operation = "op"}};
   const SweepPass pass = sweep.pass();
   auto tx = database.begin();
-  const State state = database.store(tx).find(request.key)->state;
+  const State state = database.store(tx)->find(request.key)->state;
   EXPECT_NE(state, State::in_progress) << "nobody will ever settle it";
   EXPECT_EQ(pass.unknown == 1, state == State::unknown) << "the count says what is not so";
 }

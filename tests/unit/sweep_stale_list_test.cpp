@@ -48,7 +48,7 @@ TEST(Sweep, StartsNoCommandWhereTheRecordIsGone) {
 
   {  // Reserved, and the process died before it marked anything.
     auto tx = database.begin();
-    (void)database.store(tx).reserve(
+    (void)database.store(tx)->reserve(
         request.key, request.fingerprint,
         {.lease = 30s, .retention = 1min, .resumable = true, .downstream = cannot_deduplicate("acquirer")});
     tx.commit();

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <concepts>
 #include <ranges>
 #include <span>
@@ -14,28 +13,6 @@
 
 namespace idem {
 inline namespace v0 {
-
-/// What an inbox does with an event whose age cannot be told: it has no time, or one further in the future than the
-/// skew.
-enum class UnknownAge {
-  refuse,  ///< `beyond_horizon`: it cannot be proven unseen, so a person or a dead letter decides.
-  apply,   ///< As one made now. The caller vouches that none is redelivered after the horizon.
-};
-
-/// Give every inbox of one consumer equal ones. A mark is kept as long as the options of the inbox that received the
-/// event say: another inbox with a longer horizon, or a longer one later, may apply an event again whose mark was
-/// purged.
-struct InboxOptions {
-  /// How long after it was made an event may still be delivered, the first time or again. At least 0, at most ten years;
-  /// default 7 days. At least what the broker retains and redelivers. Milliseconds.
-  std::chrono::milliseconds horizon{std::chrono::days{7}};
-  /// How far the maker's clock may be ahead of the store's. At least 0, at most ten years; default 5 minutes.
-  std::chrono::milliseconds skew{std::chrono::minutes{5}};
-  UnknownAge unknown_age = UnknownAge::refuse;
-};
-
-/// Throws InvalidArgument, naming the option and its limit, where `options` break one.
-void validate(const InboxOptions& options);
 
 /// An event that says who it is: its member `identity` is an EventIdentity.
 template <class Event>
@@ -122,9 +99,9 @@ class Inbox {
   template <class Tx, Identified Event>
   requires AppliesEvent<Consumer, Tx, Event>
   [[nodiscard]] Delivery deliver(Tx& tx, const Event& event) {
-    auto store = backend_.inbox_store(tx);
+    const auto store = backend_.inbox_store(tx);
     const EventIdentity& identity = event.identity;
-    const Delivery delivery = store.receive(Consumer::name, {&identity, 1}, options_).front();
+    const Delivery delivery = store->receive(Consumer::name, {&identity, 1}, options_).front();
     if (delivery == Delivery::applied)
       detail::run_consumer(backend_, tx, [&] { consumer_.apply(tx, event); });
     return delivery;
@@ -146,8 +123,8 @@ class Inbox {
     std::vector<EventIdentity> identities;
     identities.reserve(std::ranges::size(events));
     for (const Event& event : events) identities.push_back(event.identity);
-    auto store = backend_.inbox_store(tx);
-    std::vector<Delivery> deliveries = store.receive(Consumer::name, identities, options_);
+    const auto store = backend_.inbox_store(tx);
+    std::vector<Delivery> deliveries = store->receive(Consumer::name, identities, options_);
 
     if (std::ranges::find(deliveries, Delivery::applied) == deliveries.end()) return deliveries;
     detail::run_consumer(backend_, tx, [&] {

@@ -92,7 +92,7 @@ enum class Repaired {
   applied,          ///< The record is settled as the settlement says.
   done_before,      ///< This very repair was applied before.
   settled_already,  ///< The record is not UNKNOWN under the repair's holder any more: somebody else settled it.
-  left,             ///< There is no operation for it: recover() gave none.
+  passed_over,      ///< There is no operation for it: recover() gave none.
 };
 
 /// The outcome's stable name, such as "settled_already".
@@ -132,18 +132,18 @@ Decision repair_decision(Tx& tx, Operation& operation, const CallContext& contex
 /// can then commit nothing. Safe from several threads, each with a transaction of its own.
 template <class Backend, class Tx, class Recover>
 [[nodiscard]] Repaired apply_repair(const Backend& backend, Tx& tx, const Repair& repair, Recover&& recover) {
-  auto store = backend.store(tx);
+  const auto store = backend.store(tx);
   try {
     const Request request = detail::repair_request(repair);
-    const Reservation reservation = store.reserve(request.key, request.fingerprint);
+    const Reservation reservation = store->reserve(request.key, request.fingerprint);
     const auto* acquired = std::get_if<Acquired>(&reservation);
     if (acquired == nullptr) {
       if (std::holds_alternative<Replay>(reservation)) return Repaired::done_before;
       throw TransactionConflict{"this repair is being applied by another transaction"};
     }
-    const std::optional<Record> record = store.find_stored(repair.key);
+    const std::optional<Record> record = store->find_stored(repair.key);
     if (!record || record->state != State::unknown || record->holder != repair.holder) {
-      store.complete(acquired->lease, text_response(0, to_string(Repaired::settled_already)));
+      store->complete(acquired->lease, text_response(0, to_string(Repaired::settled_already)));
       return Repaired::settled_already;
     }
     auto recovered =
@@ -153,18 +153,18 @@ template <class Backend, class Tx, class Recover>
     // Before the business writes, so that they have no rival.
     if constexpr (detail::Dereferenceable<decltype(recovered)>) {
       if (!recovered) {
-        store.release(acquired->lease);
-        return Repaired::left;
+        store->release(acquired->lease);
+        return Repaired::passed_over;
       }
-      store.hold(context.lease);
+      store->hold(context.lease);
       decision = detail::repair_decision(tx, *recovered, context, repair);
     } else {
-      store.hold(context.lease);
+      store->hold(context.lease);
       decision = detail::repair_decision(tx, recovered, context, repair);
     }
-    store.resolve(repair.key, repair.holder, decision->state(), decision->response(),
-                  detail::repair_resolution(repair, *record, *decision));
-    store.complete(acquired->lease, text_response(0, to_string(Repaired::applied)));
+    store->resolve(repair.key, repair.holder, decision->state(), decision->response(),
+                   detail::repair_resolution(repair, *record, *decision));
+    store->complete(acquired->lease, text_response(0, to_string(Repaired::applied)));
     return Repaired::applied;
   } catch (...) {
     backend.make_uncommittable(tx);
