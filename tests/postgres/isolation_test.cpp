@@ -87,7 +87,7 @@ TYPED_TEST(StrictIsolation, ALapsedRecordTakenOverAfterTheSnapshotIsAConflict) {
     TypeParam tx{*fast};
     const auto reservation =
         this->database.backend().store(tx)->reserve(this->request.key, this->request.fingerprint, resumable);
-    ASSERT_EQ(std::get<Acquired>(*reservation).how, How::took_over);
+    ASSERT_EQ(std::get<Acquired>(reservation).how, How::took_over);
     tx.commit();
   }
   EXPECT_THROW(static_cast<void>(this->database.backend().store(late)->reserve(

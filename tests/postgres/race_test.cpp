@@ -154,7 +154,7 @@ TEST(Race, ATakeoverInFlightRefusesTheNextOne) {
   database.advance(std::chrono::seconds{31});
   pqxx::work taking_over{*first};
   auto reservation = database.backend().store(taking_over)->reserve(key, fingerprint, resumable);
-  ASSERT_EQ(std::get<Acquired>(*reservation).how, How::took_over);
+  ASSERT_EQ(std::get<Acquired>(reservation).how, How::took_over);
   pqxx::work late{*second};
   EXPECT_TRUE(std::holds_alternative<InProgress>(
       database.backend().store(late)->reserve(key, fingerprint, resumable)));

@@ -263,7 +263,7 @@ TEST(Schema, RowsThatMustNotExistAreRefusedByTheTable) {
   {
     pqxx::work tx{*connection};
     auto reservation = database.backend().store(tx)->reserve(key, some_fingerprint());
-    ASSERT_TRUE(std::holds_alternative<Acquired>(*reservation));
+    ASSERT_TRUE(std::holds_alternative<Acquired>(reservation));
     tx.commit();
   }
   for (const char* const change :

@@ -129,7 +129,7 @@ TEST_F(MemoryStore, AnOuterReservationIsAlreadyReservedInASubtransaction) {
     Subtransaction sub{tx};
     auto store = db.store(sub);
     EXPECT_THROW((void)store->reserve(key(), request()), AlreadyReserved);
-    store->complete(std::get<Acquired>(*reservation).lease, text_response(201, "paid"));
+    store->complete(std::get<Acquired>(reservation).lease, text_response(201, "paid"));
   }
   EXPECT_EQ(db.store(tx)->find(key())->state, State::in_progress);
 }
@@ -200,7 +200,7 @@ TEST_F(MemoryStore, ARecordIsCountedUntilItIsGone) {
   tx.commit();
   EXPECT_EQ(db.record_count(), 1U);
   auto releasing = db.begin();
-  db.store(releasing)->release(std::get<Acquired>(*reservation).lease);
+  db.store(releasing)->release(std::get<Acquired>(reservation).lease);
   EXPECT_EQ(db.record_count(), 1U);
   releasing.commit();
   EXPECT_EQ(db.record_count(), 0U);

@@ -47,7 +47,7 @@ class ObserverOfAStore : public ::testing::Test {
     auto tx = db.begin();
     auto reservation = db.store(tx)->reserve(key(value), request(), options);
     tx.commit();
-    return std::get<Acquired>(*reservation).lease;
+    return std::get<Acquired>(reservation).lease;
   }
   // What the calls were told as, and forgets them.
   std::vector<Observed> told() { return std::exchange(recorder->events, {}); }
