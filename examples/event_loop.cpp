@@ -15,14 +15,14 @@
 #include <stdexcept>
 #include <thread>
 
-#include "idem/postgres/schema.hpp"
+#include "idem/postgres.hpp"
 #include "session.hpp"
 
 // ---- docs/http.md: event loop ----------------------------------------------------
 #include <functional>
-#include <idem/command/transact.hpp>
-#include <idem/http/boundary.hpp>
-#include <idem/postgres/backend.hpp>
+#include <idem/http.hpp>
+#include <idem/idem.hpp>
+#include <idem/postgres.hpp>
 #include <memory>
 #include <pqxx/pqxx>
 #include <string>

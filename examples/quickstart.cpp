@@ -3,10 +3,8 @@
 #include <string>
 #include <variant>
 
-#include "idem/command/execute.hpp"
-#include "idem/memory/database.hpp"
-#include "idem/memory/table.hpp"
-#include "idem/request/fingerprint.hpp"
+#include "idem/idem.hpp"
+#include "idem/memory.hpp"
 
 namespace {
 

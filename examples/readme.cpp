@@ -4,12 +4,11 @@
 #include <span>
 #include <string>
 
-#include "idem/postgres/schema.hpp"
+#include "idem/postgres.hpp"
 
 // ---- README ----------------------------------------------------------------------------------
-#include <idem/command/execute.hpp>
-#include <idem/postgres/backend.hpp>
-#include <idem/request/fingerprint.hpp>
+#include <idem/idem.hpp>
+#include <idem/postgres.hpp>
 #include <pqxx/pqxx>
 
 struct ToClient {  // one function for each outcome: with one forgotten, std::visit does not compile
@@ -42,7 +41,6 @@ idem::Response withdraw(pqxx::connection& connection, const std::string& user, c
 // ---- README ----------------------------------------------------------------------------------
 
 // ---- README: transact ------------------------------------------------------------
-#include <idem/command/transact.hpp>
 #include <memory>
 
 idem::Response deposit(const std::string& url, const std::string& user, const std::string& key,
@@ -66,8 +64,6 @@ idem::Response deposit(const std::string& url, const std::string& user, const st
 // ---- README: transact ------------------------------------------------------------
 
 // ---- README: inbox ----------------------------------------------------------------
-#include <idem/event/inbox.hpp>
-
 struct Interest {
   idem::EventIdentity identity;  // who made the event, its id, and when
   std::string owner;

@@ -7,8 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "idem/command/outcome.hpp"
-#include "idem/event/inbox_store.hpp"
+#include "idem/idem.hpp"
 
 namespace payments {
 

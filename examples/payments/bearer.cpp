@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "idem/http/problem.hpp"
+#include "idem/http.hpp"
 
 namespace payments {
 namespace {

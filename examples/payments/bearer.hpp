@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "idem/response/response.hpp"
+#include "idem/idem.hpp"
 
 namespace payments {
 

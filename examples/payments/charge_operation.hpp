@@ -12,10 +12,7 @@
 #include <variant>
 
 #include "charge.hpp"
-#include "idem/base/uuid.hpp"
-#include "idem/call/external_call.hpp"
-#include "idem/event/outbox.hpp"
-#include "idem/settlement/repair.hpp"
+#include "idem/idem.hpp"
 #include "payment.hpp"
 #include "payment_event.hpp"
 #include "payment_responses.hpp"

@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "bearer.hpp"
-#include "idem/http/client.hpp"
+#include "idem/http.hpp"
 #include "intent_file.hpp"
 #include "keyed_post.hpp"
 

@@ -12,9 +12,8 @@
 #include <vector>
 
 #include "bearer.hpp"
-#include "idem/base/uuid.hpp"
-#include "idem/postgres/backend.hpp"
-#include "idem/postgres/listing.hpp"
+#include "idem/idem.hpp"
+#include "idem/postgres.hpp"
 #include "payment_responses.hpp"
 #include "payment_service.hpp"
 #include "postgres_repository.hpp"

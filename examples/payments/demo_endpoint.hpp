@@ -8,8 +8,8 @@
 #include "charge_operation.hpp"
 #include "connection_pool.hpp"
 #include "demo_fault.hpp"
-#include "idem/http/boundary.hpp"
-#include "idem/response/response.hpp"
+#include "idem/http.hpp"
+#include "idem/idem.hpp"
 #include "payment_endpoint.hpp"
 
 namespace payments {

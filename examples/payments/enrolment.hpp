@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "idem/event/inbox.hpp"
+#include "idem/idem.hpp"
 
 namespace payments {
 

@@ -16,7 +16,7 @@
 #include <system_error>
 #include <utility>
 
-#include "idem/base/error.hpp"
+#include "idem/idem.hpp"
 
 namespace payments {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "idem/http/client.hpp"
+#include "idem/http.hpp"
 
 namespace payments {
 

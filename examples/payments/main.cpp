@@ -32,7 +32,7 @@
 #include "client.hpp"
 #include "command_line.hpp"
 #include "first_line.hpp"
-#include "idem/base/error.hpp"
+#include "idem/idem.hpp"
 #include "repair.hpp"
 #include "run.hpp"
 #include "serve.hpp"

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "idem/postgres/backend.hpp"
+#include "idem/postgres.hpp"
 #include "payment_service.hpp"
 #include "postgres_repository.hpp"
 

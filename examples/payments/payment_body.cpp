@@ -4,7 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "idem/json/canonical_json.hpp"
+#include "idem/idem.hpp"
 
 namespace payments {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "bearer.hpp"
-#include "idem/base/uuid.hpp"
-#include "idem/http/problem.hpp"
+#include "idem/http.hpp"
+#include "idem/idem.hpp"
 #include "payment_body.hpp"
 #include "payment_responses.hpp"
 #include "request_line.hpp"

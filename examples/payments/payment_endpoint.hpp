@@ -6,8 +6,8 @@
 
 #include "charge_operation.hpp"
 #include "connection_pool.hpp"
-#include "idem/http/boundary.hpp"
-#include "idem/postgres/backend.hpp"
+#include "idem/http.hpp"
+#include "idem/postgres.hpp"
 #include "payment_service.hpp"
 #include "postgres_repository.hpp"
 

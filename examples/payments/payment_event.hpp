@@ -1,7 +1,7 @@
 // What the world is told of a decided payment.
 #pragma once
 
-#include "idem/event/outbox_store.hpp"
+#include "idem/idem.hpp"
 #include "payment.hpp"
 
 namespace payments {

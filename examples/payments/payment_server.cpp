@@ -14,7 +14,7 @@
 #include "connection_of.hpp"
 #include "demo_fault.hpp"
 #include "first_line.hpp"
-#include "idem/http/problem.hpp"
+#include "idem/http.hpp"
 #include "log.hpp"
 #include "page_files.hpp"
 #include "payment_responses.hpp"

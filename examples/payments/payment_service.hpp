@@ -11,10 +11,7 @@
 
 #include "charge_operation.hpp"
 #include "enrolment.hpp"
-#include "idem/base/uuid.hpp"
-#include "idem/call/external_call.hpp"
-#include "idem/call/sweep.hpp"
-#include "idem/command/transact.hpp"
+#include "idem/idem.hpp"
 #include "payment.hpp"
 #include "payment_responses.hpp"
 #include "request_line.hpp"

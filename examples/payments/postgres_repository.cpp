@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "idem/postgres/schema.hpp"
+#include "idem/postgres.hpp"
 
 namespace payments {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "first_line.hpp"
-#include "idem/postgres/backend.hpp"
+#include "idem/postgres.hpp"
 #include "log.hpp"
 #include "outbox_delivery.hpp"
 #include "payment_service.hpp"

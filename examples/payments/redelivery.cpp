@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "idem/base/uuid.hpp"
+#include "idem/idem.hpp"
 #include "payment_responses.hpp"
 
 namespace payments {

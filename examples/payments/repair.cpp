@@ -7,8 +7,7 @@
 #include "charge_operation.hpp"
 #include "database.hpp"
 #include "first_line.hpp"
-#include "idem/postgres/apply_repairs.hpp"
-#include "idem/postgres/backend.hpp"
+#include "idem/postgres.hpp"
 #include "outbox_delivery.hpp"
 #include "postgres_repository.hpp"
 
@@ -36,7 +35,7 @@ bool repair(const std::string& database_url, std::ostream& answers, std::ostream
                                      {{"queued", passed.queued},
                                       {"applied", passed.applied},
                                       {"settled_already", passed.settled_already},
-                                      {"left", passed.left},
+                                      {"passed_over", passed.passed_over},
                                       {"failed", passed.failed}}}}
                  .dump()
           << '\n'

@@ -4,8 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "idem/base/error.hpp"
-#include "idem/request/key.hpp"
+#include "idem/idem.hpp"
 
 namespace payments {
 namespace {

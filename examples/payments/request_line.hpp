@@ -5,9 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "idem/command/outcome.hpp"
-#include "idem/json/canonical_json.hpp"
-#include "idem/request/fingerprint.hpp"
+#include "idem/idem.hpp"
 #include "payment_body.hpp"
 
 namespace payments {

@@ -7,7 +7,7 @@
 
 #include "answer.hpp"
 #include "database.hpp"
-#include "idem/postgres/backend.hpp"
+#include "idem/postgres.hpp"
 #include "outbox_delivery.hpp"
 #include "payment_service.hpp"
 #include "postgres_repository.hpp"

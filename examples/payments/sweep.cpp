@@ -7,7 +7,7 @@
 
 #include "database.hpp"
 #include "first_line.hpp"
-#include "idem/postgres/backend.hpp"
+#include "idem/postgres.hpp"
 #include "outbox_delivery.hpp"
 #include "payment_service.hpp"
 #include "postgres_repository.hpp"
@@ -31,7 +31,7 @@ bool sweep(const std::string& database_url, const Charging& charging, std::ostre
                                      {{"lapsed", passed.lapsed},
                                       {"settled", passed.settled},
                                       {"unknown", passed.unknown},
-                                      {"left", passed.left},
+                                      {"passed_over", passed.passed_over},
                                       {"failed", passed.failed}}}}
                  .dump()
           << '\n'

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "http_services.hpp"
-#include "idem/postgres/backend.hpp"
+#include "idem/postgres.hpp"
 #include "refund_table.hpp"
 #include "run.hpp"
 #include "saga.hpp"

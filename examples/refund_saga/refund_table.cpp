@@ -2,7 +2,7 @@
 
 #include <pqxx/pqxx>
 
-#include "idem/postgres/schema.hpp"
+#include "idem/postgres.hpp"
 
 namespace refund_saga {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "idem/command/transact.hpp"
+#include "idem/idem.hpp"
 #include "refund_table.hpp"
 #include "session.hpp"
 #include "step_call.hpp"

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "idem/call/external_call.hpp"
-#include "idem/postgres/backend.hpp"
+#include "idem/idem.hpp"
+#include "idem/postgres.hpp"
 #include "refund.hpp"
 #include "services.hpp"
 

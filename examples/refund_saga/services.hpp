@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "idem/call/external_call.hpp"
+#include "idem/idem.hpp"
 #include "refund.hpp"
 
 namespace refund_saga {

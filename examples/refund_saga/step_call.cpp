@@ -2,8 +2,7 @@
 
 #include <string>
 
-#include "idem/request/fingerprint.hpp"
-#include "idem/request/key.hpp"
+#include "idem/idem.hpp"
 #include "refund_table.hpp"
 
 namespace refund_saga {

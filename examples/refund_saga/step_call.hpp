@@ -1,7 +1,7 @@
 // One step of a refund, or its compensation, as idem::external_call takes it.
 #pragma once
 
-#include "idem/call/external_call.hpp"
+#include "idem/idem.hpp"
 #include "refund.hpp"
 #include "services.hpp"
 

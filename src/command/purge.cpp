@@ -33,7 +33,7 @@ bool PurgePace::over() const {
   return std::chrono::duration_cast<std::chrono::milliseconds>(Steady::now() - begin_) >= options_.time_limit;
 }
 
-bool PurgePace::another() {
+bool PurgePace::due() {
   if (over()) return false;
   if (report_.transactions == 0) return true;
   std::this_thread::sleep_for(options_.pause);

@@ -30,7 +30,7 @@ Retries::Retries(const RetryOptions& options) : options_{options}, bound_{option
   }
 }
 
-void Retries::another(bool allowed, bool in_doubt) {
+void Retries::wait_or_rethrow(bool allowed, bool in_doubt) {
   bool again = false;
   try {
     again = allowed && wait();

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/text_limits.hpp"
+#include "base/time_limit.hpp"
 #include "idem/base/error.hpp"
 #include "record/observed.hpp"
 
@@ -17,16 +18,16 @@ auto place(const EventIdentity& identity) {
   return std::tie(identity.source, identity.id);
 }
 
-Event event_of(Delivery delivery) {
+Observed observed_as(Delivery delivery) {
   switch (delivery) {
     case Delivery::applied:
-      return Event::applied;
+      return Observed::applied;
     case Delivery::duplicate:
-      return Event::duplicate;
+      return Observed::duplicate;
     case Delivery::beyond_horizon:
-      return Event::beyond_horizon;
+      return Observed::beyond_horizon;
   }
-  return Event::error;
+  return Observed::error;
 }
 
 void check_consumer(std::string_view consumer) {
@@ -36,11 +37,11 @@ void check_consumer(std::string_view consumer) {
 }  // namespace
 
 std::string_view to_string(Delivery delivery) noexcept {
-  return to_string(event_of(delivery));
+  return to_string(observed_as(delivery));
 }
 
 std::string_view to_string(Versioned versioned) noexcept {
-  return to_string(versioned == Versioned::applied ? Event::applied : Event::not_newer);
+  return to_string(versioned == Versioned::applied ? Observed::applied : Observed::not_newer);
 }
 
 std::vector<Delivery> InboxStore::receive(std::string_view consumer, std::span<const EventIdentity> events,
@@ -85,7 +86,7 @@ std::vector<Delivery> InboxStore::receive(std::string_view consumer, std::span<c
       [&](std::size_t at) {
         return Key{events[at].source, std::string{consumer}, events[at].id};
       },
-      [](const std::vector<Delivery>& deliveries, std::size_t at) { return event_of(deliveries[at]); });
+      [](const std::vector<Delivery>& deliveries, std::size_t at) { return observed_as(deliveries[at]); });
 }
 
 Versioned InboxStore::advance(std::string_view consumer, std::string_view entity, std::int64_t version) {
@@ -101,8 +102,18 @@ Versioned InboxStore::advance(std::string_view consumer, std::string_view entity
   if (observer_ == nullptr) return call();
   const Key key{std::string{entity}, std::string{consumer}, std::to_string(version)};
   return detail::observed(observer_, key, call, [](Versioned versioned) {
-    return versioned == Versioned::applied ? Event::applied : Event::not_newer;
+    return versioned == Versioned::applied ? Observed::applied : Observed::not_newer;
   });
+}
+
+void validate(const InboxOptions& options) {
+  using std::chrono::milliseconds;
+  if (options.horizon < milliseconds{0} || options.horizon > detail::longest_time) {
+    throw InvalidArgument{"horizon must be at least 0 and at most ten years"};
+  }
+  if (options.skew < milliseconds{0} || options.skew > detail::longest_time) {
+    throw InvalidArgument{"skew must be at least 0 and at most ten years"};
+  }
 }
 
 }  // namespace v0

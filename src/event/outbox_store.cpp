@@ -54,7 +54,7 @@ std::vector<Uuid> OutboxStore::append(std::span<const OutboxMessage> messages) {
         const OutboxMessage& message = messages[at];
         return Key{message.aggregate_type, message.event_type, message.aggregate_id};
       },
-      [](const std::vector<Uuid>&, std::size_t) { return Event::appended; });
+      [](const std::vector<Uuid>&, std::size_t) { return Observed::appended; });
 }
 
 }  // namespace v0

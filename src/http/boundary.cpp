@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "http/header_name.hpp"
-#include "idem/response/withheld.hpp"
+#include "idem/response/rules.hpp"
 
 namespace idem {
 inline namespace v0 {
@@ -76,7 +76,7 @@ Decision Answer::decide(Response response) {
   if (response.status < 200 || response.status > 599)
     throw InvalidArgument{"an answer's status must be 200 to 599"};
   whole_ = response;
-  if (stored(policy_, response.status) == Store::no) throw NotStored{};
+  if (disposition_of(policy_, response.status) == Disposition::roll_back) throw NotStored{};
   Response kept = storable(policy_, std::move(response));
   return kept.status < 400 ? completed(std::move(kept)) : failed(std::move(kept));
 }

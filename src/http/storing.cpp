@@ -8,7 +8,7 @@
 
 #include "http/header_name.hpp"
 #include "idem/base/error.hpp"
-#include "idem/response/withheld.hpp"
+#include "idem/response/rules.hpp"
 
 namespace idem {
 inline namespace v0 {
@@ -69,10 +69,11 @@ void validate(const StorePolicy& policy) {
   }
 }
 
-Store stored(const StorePolicy& policy, int status) noexcept {
-  if (std::find(policy.never.begin(), policy.never.end(), status) != policy.never.end()) return Store::no;
+Disposition disposition_of(const StorePolicy& policy, int status) noexcept {
+  if (std::find(policy.never.begin(), policy.never.end(), status) != policy.never.end())
+    return Disposition::roll_back;
   if (status >= 500) return policy.server_error;
-  return status >= 400 ? policy.client_error : Store::yes;
+  return status >= 400 ? policy.client_error : Disposition::store;
 }
 
 Response storable(const StorePolicy& policy, Response response) {

@@ -6,6 +6,9 @@
 
 #include "idem/base/error.hpp"
 #include "idem/memory/detail/shared.hpp"
+#include "memory/inbox_store.hpp"
+#include "memory/outbox_store.hpp"
+#include "memory/store.hpp"
 #include "request/key_hash.hpp"
 
 namespace idem {
@@ -28,19 +31,19 @@ Transaction Database::begin() {
   return Transaction{{std::make_shared<detail::Work>(*shared_, ++shared_->last_work)}};
 }
 
-Store Database::store(TransactionBase& tx) const {
+std::unique_ptr<IdempotencyStore> Database::store(TransactionBase& tx) const {
   static_cast<void>(tx.work_in(*shared_));
-  return {observer_.get(), max_response_bytes_, responses_, tx.level_};
+  return std::make_unique<MemoryStore>(observer_.get(), max_response_bytes_, responses_, tx.level_);
 }
 
-InboxStore Database::inbox_store(TransactionBase& tx) const {
+std::unique_ptr<InboxStore> Database::inbox_store(TransactionBase& tx) const {
   static_cast<void>(tx.work_in(*shared_));
-  return {observer_.get(), tx.level_};
+  return std::make_unique<MemoryInboxStore>(observer_.get(), tx.level_);
 }
 
-OutboxStore Database::outbox_store(TransactionBase& tx) const {
+std::unique_ptr<OutboxStore> Database::outbox_store(TransactionBase& tx) const {
   static_cast<void>(tx.work_in(*shared_));
-  return {observer_.get(), tx.level_};
+  return std::make_unique<MemoryOutboxStore>(observer_.get(), tx.level_);
 }
 
 std::vector<OutboxEvent> Database::outbox_events(TransactionBase& tx) const {

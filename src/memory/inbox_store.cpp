@@ -1,4 +1,4 @@
-#include "idem/memory/inbox_store.hpp"
+#include "memory/inbox_store.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -26,8 +26,9 @@ bool in_time(const std::optional<TimePoint>& made_at, TimePoint now, const Inbox
 
 }  // namespace
 
-std::vector<Delivery> InboxStore::do_receive(std::string_view consumer, std::span<const EventIdentity> events,
-                                             const InboxOptions& options) {
+std::vector<Delivery> MemoryInboxStore::do_receive(std::string_view consumer,
+                                                   std::span<const EventIdentity> events,
+                                                   const InboxOptions& options) {
   detail::Work& work = *level_.work;
   detail::Shared& shared = work.shared();
   detail::Work::Lock lock = work.enter(level_.level);
@@ -55,7 +56,8 @@ std::vector<Delivery> InboxStore::do_receive(std::string_view consumer, std::spa
   return deliveries;
 }
 
-Versioned InboxStore::do_advance(std::string_view consumer, std::string_view entity, std::int64_t version) {
+Versioned MemoryInboxStore::do_advance(std::string_view consumer, std::string_view entity,
+                                       std::int64_t version) {
   detail::Work& work = *level_.work;
   detail::Shared& shared = work.shared();
   detail::Work::Lock lock = work.enter(level_.level);

@@ -1,4 +1,4 @@
-#include "idem/memory/outbox_store.hpp"
+#include "memory/outbox_store.hpp"
 
 #include <chrono>
 #include <memory>
@@ -9,7 +9,7 @@ namespace idem {
 inline namespace v0 {
 namespace memory {
 
-std::vector<Uuid> OutboxStore::do_append(std::span<const OutboxMessage> messages) {
+std::vector<Uuid> MemoryOutboxStore::do_append(std::span<const OutboxMessage> messages) {
   detail::Work& work = *level_.work;
   detail::Shared& shared = work.shared();
   const detail::Work::Lock lock = work.enter(level_.level);

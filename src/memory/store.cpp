@@ -1,4 +1,4 @@
-#include "idem/memory/store.hpp"
+#include "memory/store.hpp"
 
 #include <algorithm>
 #include <initializer_list>
@@ -8,7 +8,7 @@
 #include "idem/base/error.hpp"
 #include "idem/memory/detail/shared.hpp"
 #include "idem/record/state_table.hpp"
-#include "record/patience.hpp"
+#include "record/in_flight_wait.hpp"
 
 namespace idem {
 inline namespace v0 {
@@ -146,12 +146,13 @@ TimePoint settle(Call& call, detail::StoredRecord stored, State state, const Res
 
 }  // namespace
 
-Reservation Store::do_reserve(const Key& key, const Fingerprint& fingerprint, const ReserveOptions& options) {
+Reservation MemoryStore::do_reserve(const Key& key, const Fingerprint& fingerprint,
+                                    const ReserveOptions& options) {
   Call call{level_};
-  idem::detail::Patience patience{options.on_in_flight};
+  idem::detail::InFlightWait wait{options.on_in_flight};
   // Whether to look again, after a while.
   const auto waited = [&] {
-    const auto pause = patience.next();
+    const auto pause = wait.next();
     if (pause == std::chrono::nanoseconds{0}) return false;
     call.pause(pause);
     return true;
@@ -198,13 +199,13 @@ Reservation Store::do_reserve(const Key& key, const Fingerprint& fingerprint, co
   }
 }
 
-TimePoint Store::do_settle(const Lease& lease, State state, const Response& response) {
+TimePoint MemoryStore::do_settle(const Lease& lease, State state, const Response& response) {
   Call call{level_};
   return settle(call, call.held(lease.key, lease.holder, {State::in_progress, State::unknown}), state,
                 response);
 }
 
-void Store::do_mark_unknown(const Lease& lease, const Response& response) {
+void MemoryStore::do_mark_unknown(const Lease& lease, const Response& response) {
   Call call{level_};
   detail::StoredRecord stored = call.held(lease.key, lease.holder, [](const Record& record) {
     return record.state == State::in_progress || (record.state == State::unknown && !record.response);
@@ -214,19 +215,19 @@ void Store::do_mark_unknown(const Lease& lease, const Response& response) {
   call.write(std::move(stored));
 }
 
-void Store::do_hold(const Lease& lease) {
+void MemoryStore::do_hold(const Lease& lease) {
   Call call{level_};
   call.write(call.held(lease.key, lease.holder, {State::in_progress, State::unknown}));
 }
 
-void Store::do_mark_sent(const Lease& lease) {
+void MemoryStore::do_mark_sent(const Lease& lease) {
   Call call{level_};
   detail::StoredRecord stored = call.held(lease.key, lease.holder, {State::in_progress});
   stored.record.sent_at = call.now();
   call.write(std::move(stored));
 }
 
-TimePoint Store::do_renew(const Lease& held, std::chrono::milliseconds lease) {
+TimePoint MemoryStore::do_renew(const Lease& held, std::chrono::milliseconds lease) {
   Call call{level_};
   detail::StoredRecord stored = call.held(held.key, held.holder, {State::in_progress});
   const TimePoint lease_until = call.now() + lease;
@@ -235,14 +236,14 @@ TimePoint Store::do_renew(const Lease& held, std::chrono::milliseconds lease) {
   return lease_until;
 }
 
-void Store::do_lapse(const Lease& lease) {
+void MemoryStore::do_lapse(const Lease& lease) {
   Call call{level_};
   detail::StoredRecord stored = call.held(lease.key, lease.holder, {State::in_progress});
   stored.record.lease_until = std::min(stored.record.lease_until, call.now());
   call.write(std::move(stored));
 }
 
-void Store::do_release(const Lease& lease) {
+void MemoryStore::do_release(const Lease& lease) {
   Call call{level_};
   const detail::StoredRecord stored = call.held(lease.key, lease.holder, {State::in_progress});
   if (stored.record.taken_over() || stored.record.sent_at) {
@@ -252,8 +253,8 @@ void Store::do_release(const Lease& lease) {
   call.remove(lease.key);
 }
 
-TimePoint Store::do_resolve(const Key& key, const Holder& holder, State state, const Response& response,
-                            const Resolution& resolution) {
+TimePoint MemoryStore::do_resolve(const Key& key, const Holder& holder, State state, const Response& response,
+                                  const Resolution& resolution) {
   Call call{level_};
   detail::StoredRecord stored = call.held(key, holder, {State::unknown});
   check_resolution(stored.record, state, resolution, call.now());
@@ -262,7 +263,7 @@ TimePoint Store::do_resolve(const Key& key, const Holder& holder, State state, c
   return settle(call, std::move(stored), state, response);
 }
 
-std::optional<Record> Store::do_find(const Key& key) {
+std::optional<Record> MemoryStore::do_find(const Key& key) {
   const Call call{level_};
   const Stored stored = call.find(key);
   if (!stored || (stored->record.expires_at && *stored->record.expires_at <= call.now())) return std::nullopt;

@@ -6,7 +6,9 @@
 #include "idem/base/error.hpp"
 #include "idem/memory/detail/shared.hpp"
 
-namespace idem::inline v0::memory::detail {
+namespace idem {
+inline namespace v0 {
+namespace memory::detail {
 
 bool Work::is_open(LevelId level) const noexcept {
   return std::any_of(levels_.begin(), levels_.end(), [&](const Level& open) { return open.id == level; });
@@ -137,4 +139,6 @@ void Work::give_up_rows() noexcept {
   shared_.rows_given_up.notify_all();
 }
 
-}  // namespace idem::inline v0::memory::detail
+}  // namespace memory::detail
+}  // namespace v0
+}  // namespace idem

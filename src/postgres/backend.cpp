@@ -5,9 +5,12 @@
 
 #include "idem/base/error.hpp"
 #include "postgres/configuration.hpp"
+#include "postgres/inbox_store.hpp"
+#include "postgres/outbox_store.hpp"
 #include "postgres/pqxx_compat.hpp"
 #include "postgres/row.hpp"
 #include "postgres/sql.hpp"
+#include "postgres/store.hpp"
 #include "request/key_hash.hpp"
 
 namespace idem {
@@ -35,16 +38,16 @@ const Names& Backend::names() const noexcept {
   return configuration_->options.names;
 }
 
-Store Backend::store(pqxx::dbtransaction& tx) const {
-  return Store{configuration_, tx};
+std::unique_ptr<IdempotencyStore> Backend::store(pqxx::dbtransaction& tx) const {
+  return std::make_unique<PostgresStore>(configuration_, tx);
 }
 
-InboxStore Backend::inbox_store(pqxx::dbtransaction& tx) const {
-  return InboxStore{configuration_, tx};
+std::unique_ptr<InboxStore> Backend::inbox_store(pqxx::dbtransaction& tx) const {
+  return std::make_unique<PostgresInboxStore>(configuration_, tx);
 }
 
-OutboxStore Backend::outbox_store(pqxx::dbtransaction& tx) const {
-  return OutboxStore{configuration_, tx};
+std::unique_ptr<OutboxStore> Backend::outbox_store(pqxx::dbtransaction& tx) const {
+  return std::make_unique<PostgresOutboxStore>(configuration_, tx);
 }
 
 void Backend::make_uncommittable(pqxx::dbtransaction& tx) const noexcept {

@@ -1,4 +1,4 @@
-#include "idem/postgres/inbox_store.hpp"
+#include "postgres/inbox_store.hpp"
 
 #include <string>
 #include <unordered_map>
@@ -44,13 +44,13 @@ Literal listed(pqxx::dbtransaction& tx, std::span<const EventIdentity> events,
 
 }  // namespace
 
-InboxStore::InboxStore(std::shared_ptr<const Configuration> configuration, pqxx::dbtransaction& tx)
-    : idem::InboxStore{configuration->options.observer.get()},
-      configuration_{std::move(configuration)},
-      tx_{&tx} {}
+PostgresInboxStore::PostgresInboxStore(std::shared_ptr<const Configuration> configuration,
+                                       pqxx::dbtransaction& tx)
+    : InboxStore{configuration->options.observer.get()}, configuration_{std::move(configuration)}, tx_{&tx} {}
 
-std::vector<Delivery> InboxStore::do_receive(std::string_view consumer, std::span<const EventIdentity> events,
-                                             const InboxOptions& options) {
+std::vector<Delivery> PostgresInboxStore::do_receive(std::string_view consumer,
+                                                     std::span<const EventIdentity> events,
+                                                     const InboxOptions& options) {
   const Statements& statements = configuration_->statements;
   const Places places{events};
   std::vector<std::optional<Delivery>> answers(events.size());
@@ -88,7 +88,8 @@ std::vector<Delivery> InboxStore::do_receive(std::string_view consumer, std::spa
   return deliveries;
 }
 
-Versioned InboxStore::do_advance(std::string_view consumer, std::string_view entity, std::int64_t version) {
+Versioned PostgresInboxStore::do_advance(std::string_view consumer, std::string_view entity,
+                                         std::int64_t version) {
   const pqxx::result rows = run(*tx_, filled(configuration_->statements.advance,
                                              {Literal{*tx_, std::string{consumer}},
                                               Literal{*tx_, std::string{entity}}, Literal{version}}));

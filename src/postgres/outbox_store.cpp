@@ -1,4 +1,4 @@
-#include "idem/postgres/outbox_store.hpp"
+#include "postgres/outbox_store.hpp"
 
 #include <string>
 #include <utility>
@@ -19,12 +19,13 @@ constexpr std::size_t time_end = 13;
 
 }  // namespace
 
-OutboxStore::OutboxStore(std::shared_ptr<const Configuration> configuration, pqxx::dbtransaction& tx)
-    : idem::OutboxStore{configuration->options.observer.get(), configuration->options.max_event_bytes},
+PostgresOutboxStore::PostgresOutboxStore(std::shared_ptr<const Configuration> configuration,
+                                         pqxx::dbtransaction& tx)
+    : OutboxStore{configuration->options.observer.get(), configuration->options.max_event_bytes},
       configuration_{std::move(configuration)},
       tx_{&tx} {}
 
-std::vector<Uuid> OutboxStore::do_append(std::span<const OutboxMessage> messages) {
+std::vector<Uuid> PostgresOutboxStore::do_append(std::span<const OutboxMessage> messages) {
   std::vector<std::vector<Literal>> rows;
   std::vector<std::string> random_parts;
   rows.reserve(messages.size());

@@ -1,4 +1,4 @@
-#include "idem/postgres/store.hpp"
+#include "postgres/store.hpp"
 
 #include <span>
 #include <string>
@@ -11,7 +11,7 @@
 #include "postgres/configuration.hpp"
 #include "postgres/row.hpp"
 #include "postgres/sql.hpp"
-#include "record/patience.hpp"
+#include "record/in_flight_wait.hpp"
 #include "request/key_hash.hpp"
 
 namespace idem {
@@ -53,11 +53,11 @@ class Reserving {
     if (waits() && !statements_.wait_for_gate.empty()) {
       postgres::run(tx_, filled(statements_.wait_for_gate, {Literal{lock_}}));
     }
-    idem::detail::Patience patience{options_.on_in_flight};
+    idem::detail::InFlightWait wait{options_.on_in_flight};
     for (;;) {
       Reservation answer = ask();
       if (!std::holds_alternative<InProgress>(answer)) return answer;
-      const auto pause = patience.next();
+      const auto pause = wait.next();
       if (pause == std::chrono::nanoseconds{0}) return answer;
       if (seen_in_progress_ && keeps_its_snapshot()) return answer;
       std::this_thread::sleep_for(pause);
@@ -271,51 +271,52 @@ std::vector<Literal> values_of(State state, const Response& response) {
 
 }  // namespace
 
-Store::Store(std::shared_ptr<const Configuration> configuration, pqxx::dbtransaction& tx)
+PostgresStore::PostgresStore(std::shared_ptr<const Configuration> configuration, pqxx::dbtransaction& tx)
     : IdempotencyStore{configuration->options.observer.get(), configuration->options.max_response_bytes,
                        &configuration->options.responses},
       configuration_{std::move(configuration)},
       tx_{&tx} {}
 
-Reservation Store::do_reserve(const Key& key, const Fingerprint& fingerprint, const ReserveOptions& options) {
+Reservation PostgresStore::do_reserve(const Key& key, const Fingerprint& fingerprint,
+                                      const ReserveOptions& options) {
   return Reserving{*configuration_, *tx_, key, fingerprint, options}.run();
 }
 
-TimePoint Store::do_settle(const Lease& lease, State state, const Response& response) {
+TimePoint PostgresStore::do_settle(const Lease& lease, State state, const Response& response) {
   const Statements& statements = configuration_->statements;
   const pqxx::result rows =
       run_held(statements, *tx_, statements.settle, lease.key, lease.holder, values_of(state, response));
   return read_time(rows[0][0]);
 }
 
-void Store::do_mark_unknown(const Lease& lease, const Response& response) {
+void PostgresStore::do_mark_unknown(const Lease& lease, const Response& response) {
   const Statements& statements = configuration_->statements;
   run_held(statements, *tx_, statements.mark_unknown, lease.key, lease.holder, values_of(response));
 }
 
-void Store::do_hold(const Lease& lease) {
+void PostgresStore::do_hold(const Lease& lease) {
   const Statements& statements = configuration_->statements;
   run_held(statements, *tx_, statements.hold, lease.key, lease.holder);
 }
 
-void Store::do_mark_sent(const Lease& lease) {
+void PostgresStore::do_mark_sent(const Lease& lease) {
   const Statements& statements = configuration_->statements;
   run_held(statements, *tx_, statements.mark_sent, lease.key, lease.holder);
 }
 
-TimePoint Store::do_renew(const Lease& held, std::chrono::milliseconds lease) {
+TimePoint PostgresStore::do_renew(const Lease& held, std::chrono::milliseconds lease) {
   const Statements& statements = configuration_->statements;
   const pqxx::result rows =
       run_held(statements, *tx_, statements.renew, held.key, held.holder, {Literal{lease}});
   return read_time(rows[0][0]);
 }
 
-void Store::do_lapse(const Lease& lease) {
+void PostgresStore::do_lapse(const Lease& lease) {
   const Statements& statements = configuration_->statements;
   run_held(statements, *tx_, statements.lapse, lease.key, lease.holder);
 }
 
-void Store::do_release(const Lease& lease) {
+void PostgresStore::do_release(const Lease& lease) {
   const Statements& statements = configuration_->statements;
   const pqxx::result rows =
       run(*tx_, filled(statements.release, {Literal{hash_key(lease.key).id}, Literal{lease.holder.fence},
@@ -330,8 +331,8 @@ void Store::do_release(const Lease& lease) {
   lose(*tx_, found, lease.holder);
 }
 
-TimePoint Store::do_resolve(const Key& key, const Holder& holder, State state, const Response& response,
-                            const Resolution& resolution) {
+TimePoint PostgresStore::do_resolve(const Key& key, const Holder& holder, State state,
+                                    const Response& response, const Resolution& resolution) {
   const Statements& statements = configuration_->statements;
   const Look look = look_at(statements, *tx_, key);
   if (!look.record || look.record->holder != holder || look.record->state != State::unknown) {
@@ -345,7 +346,7 @@ TimePoint Store::do_resolve(const Key& key, const Holder& holder, State state, c
   return read_time(rows[0][0]);
 }
 
-std::optional<Record> Store::do_find(const Key& key) {
+std::optional<Record> PostgresStore::do_find(const Key& key) {
   Look look = look_at(configuration_->statements, *tx_, key);
   if (look.record && settled(look.record->state) && look.record->expires_at <= look.now) return std::nullopt;
   return std::move(look.record);

@@ -3,61 +3,61 @@
 namespace idem {
 inline namespace v0 {
 
-std::string_view to_string(Event event) noexcept {
-  switch (event) {
-    case Event::acquired:
+std::string_view to_string(Observed what) noexcept {
+  switch (what) {
+    case Observed::acquired:
       return "acquired";
-    case Event::acquired_again:
+    case Observed::acquired_again:
       return "acquired_again";
-    case Event::took_over:
+    case Observed::took_over:
       return "took_over";
-    case Event::replayed:
+    case Observed::replayed:
       return "replayed";
-    case Event::in_progress:
+    case Observed::in_progress:
       return "in_progress";
-    case Event::mismatch:
+    case Observed::mismatch:
       return "mismatch";
-    case Event::unknown:
+    case Observed::unknown:
       return "unknown";
-    case Event::completed:
+    case Observed::completed:
       return "completed";
-    case Event::failed:
+    case Observed::failed:
       return "failed";
-    case Event::marked_unknown:
+    case Observed::marked_unknown:
       return "marked_unknown";
-    case Event::held:
+    case Observed::held:
       return "held";
-    case Event::marked_sent:
+    case Observed::marked_sent:
       return "marked_sent";
-    case Event::renewed:
+    case Observed::renewed:
       return "renewed";
-    case Event::lapsed:
+    case Observed::lapsed:
       return "lapsed";
-    case Event::released:
+    case Observed::released:
       return "released";
-    case Event::resolved:
+    case Observed::resolved:
       return "resolved";
-    case Event::found:
+    case Observed::found:
       return "found";
-    case Event::not_found:
+    case Observed::not_found:
       return "not_found";
-    case Event::applied:
+    case Observed::applied:
       return "applied";
-    case Event::duplicate:
+    case Observed::duplicate:
       return "duplicate";
-    case Event::beyond_horizon:
+    case Observed::beyond_horizon:
       return "beyond_horizon";
-    case Event::not_newer:
+    case Observed::not_newer:
       return "not_newer";
-    case Event::appended:
+    case Observed::appended:
       return "appended";
-    case Event::lease_lost:
+    case Observed::lease_lost:
       return "lease_lost";
-    case Event::already_settled:
+    case Observed::already_settled:
       return "already_settled";
-    case Event::conflict:
+    case Observed::conflict:
       return "conflict";
-    case Event::error:
+    case Observed::error:
       return "error";
   }
   return "error";

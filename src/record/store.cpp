@@ -7,9 +7,10 @@
 #include "base/time_limit.hpp"
 #include "idem/base/error.hpp"
 #include "record/observed.hpp"
-#include "response/response_rules.hpp"
+#include "response/stored_form.hpp"
 
-namespace idem::inline v0 {
+namespace idem {
+inline namespace v0 {
 namespace {
 
 // A response as it is to be stored. It refers to the one that was given, where that is the same.
@@ -31,29 +32,29 @@ void restore(const Key& key, Reservation& reservation, const ResponseRules* rule
   }
 }
 
-Event event_of(const Reservation& reservation) {
+Observed observed_as(const Reservation& reservation) {
   struct Name {
-    Event operator()(const Acquired& acquired) const {
+    Observed operator()(const Acquired& acquired) const {
       switch (acquired.how) {
         case How::fresh:
-          return Event::acquired;
+          return Observed::acquired;
         case How::again:
-          return Event::acquired_again;
+          return Observed::acquired_again;
         case How::took_over:
-          return Event::took_over;
+          return Observed::took_over;
       }
-      return Event::acquired;
+      return Observed::acquired;
     }
-    Event operator()(const Replay&) const { return Event::replayed; }
-    Event operator()(const InProgress&) const { return Event::in_progress; }
-    Event operator()(const Mismatch&) const { return Event::mismatch; }
-    Event operator()(const Unknown&) const { return Event::unknown; }
+    Observed operator()(const Replay&) const { return Observed::replayed; }
+    Observed operator()(const InProgress&) const { return Observed::in_progress; }
+    Observed operator()(const Mismatch&) const { return Observed::mismatch; }
+    Observed operator()(const Unknown&) const { return Observed::unknown; }
   };
   return std::visit(Name{}, reservation);
 }
 
-Event found_or_not(const std::optional<Record>& record) {
-  return record ? Event::found : Event::not_found;
+Observed found_or_not(const std::optional<Record>& record) {
+  return record ? Observed::found : Observed::not_found;
 }
 
 }  // namespace
@@ -69,7 +70,7 @@ Reservation IdempotencyStore::reserve(const Key& key, const Fingerprint& fingerp
         restore(key, reservation, rules_);
         return reservation;
       },
-      [](const Reservation& reservation) { return event_of(reservation); });
+      [](const Reservation& reservation) { return observed_as(reservation); });
 }
 
 TimePoint IdempotencyStore::complete(const Lease& lease, const Response& response) {
@@ -79,7 +80,7 @@ TimePoint IdempotencyStore::complete(const Lease& lease, const Response& respons
         const Storable storable{lease.key, response, max_response_bytes_, rules_};
         return do_settle(lease, State::completed, storable.response());
       },
-      Event::completed);
+      Observed::completed);
 }
 
 TimePoint IdempotencyStore::fail(const Lease& lease, const Response& response) {
@@ -89,7 +90,7 @@ TimePoint IdempotencyStore::fail(const Lease& lease, const Response& response) {
         const Storable storable{lease.key, response, max_response_bytes_, rules_};
         return do_settle(lease, State::failed, storable.response());
       },
-      Event::failed);
+      Observed::failed);
 }
 
 void IdempotencyStore::mark_unknown(const Lease& lease, const Response& response) {
@@ -99,17 +100,17 @@ void IdempotencyStore::mark_unknown(const Lease& lease, const Response& response
         const Storable storable{lease.key, response, max_response_bytes_, rules_};
         do_mark_unknown(lease, storable.response());
       },
-      Event::marked_unknown);
+      Observed::marked_unknown);
 }
 
 void IdempotencyStore::hold(const Lease& lease) {
   detail::observed(
-      observer_, lease.key, [&] { do_hold(lease); }, Event::held);
+      observer_, lease.key, [&] { do_hold(lease); }, Observed::held);
 }
 
 void IdempotencyStore::mark_sent(const Lease& lease) {
   detail::observed(
-      observer_, lease.key, [&] { do_mark_sent(lease); }, Event::marked_sent);
+      observer_, lease.key, [&] { do_mark_sent(lease); }, Observed::marked_sent);
 }
 
 Lease IdempotencyStore::renew(const Lease& held, std::chrono::milliseconds lease) {
@@ -122,17 +123,17 @@ Lease IdempotencyStore::renew(const Lease& held, std::chrono::milliseconds lease
         renewed.lease_until = do_renew(held, lease);
         return renewed;
       },
-      Event::renewed);
+      Observed::renewed);
 }
 
 void IdempotencyStore::lapse(const Lease& lease) {
   detail::observed(
-      observer_, lease.key, [&] { do_lapse(lease); }, Event::lapsed);
+      observer_, lease.key, [&] { do_lapse(lease); }, Observed::lapsed);
 }
 
 void IdempotencyStore::release(const Lease& lease) {
   detail::observed(
-      observer_, lease.key, [&] { do_release(lease); }, Event::released);
+      observer_, lease.key, [&] { do_release(lease); }, Observed::released);
 }
 
 TimePoint IdempotencyStore::resolve(const Key& key, const Holder& holder, State state,
@@ -149,7 +150,7 @@ TimePoint IdempotencyStore::resolve(const Key& key, const Holder& holder, State 
         const Storable storable{key, response, max_response_bytes_, rules_};
         return do_resolve(key, holder, state, storable.response(), resolution);
       },
-      Event::resolved);
+      Observed::resolved);
 }
 
 std::optional<Record> IdempotencyStore::read(const Key& key) {
@@ -178,4 +179,5 @@ Record IdempotencyStore::decoded(Record stored) const {
   return stored;
 }
 
-}  // namespace idem::inline v0
+}  // namespace v0
+}  // namespace idem

@@ -1,4 +1,4 @@
-#include "response/response_rules.hpp"
+#include "response/stored_form.hpp"
 
 #include <algorithm>
 #include <cstdint>

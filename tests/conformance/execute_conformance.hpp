@@ -56,7 +56,7 @@ class ExecuteConformance : public ::testing::Test {
   }
   std::optional<Record> find(const Request& of = request()) {
     auto unit = fixture.begin();
-    return fixture.backend().store(detail::transaction_of(unit)).find(of.key);
+    return fixture.backend().store(detail::transaction_of(unit))->find(of.key);
   }
 
   // Nothing sleeps.
@@ -112,7 +112,7 @@ TYPED_TEST_P(ExecuteConformance, ExecuteHandsTheHandlerTheVeryTransactionAndTheL
       execute(this->fixture.backend(), tx, this->request(), [&](auto& given, const Lease& lease) {
         EXPECT_EQ(&given, &tx);
         EXPECT_EQ(lease.key, this->request().key);
-        EXPECT_EQ(this->fixture.backend().store(given).find(lease.key)->holder, lease.holder);
+        EXPECT_EQ(this->fixture.backend().store(given)->find(lease.key)->holder, lease.holder);
         return completed(Response{204, {}, {}});
       });
   EXPECT_EQ(std::get<Executed>(outcome).response, (Response{204, {}, {}}));
@@ -406,7 +406,7 @@ TYPED_TEST_P(ExecuteConformance, TransactCommitsTheTurnOfALapsedRecordToUnknown)
     auto unit = this->fixture.begin();
     auto store = this->fixture.backend().store(detail::transaction_of(unit));
     EXPECT_TRUE(
-        std::holds_alternative<Acquired>(store.reserve(this->request().key, this->request().fingerprint)));
+        std::holds_alternative<Acquired>(store->reserve(this->request().key, this->request().fingerprint)));
     detail::commit(unit);
   }
   this->fixture.advance(std::chrono::hours{1});
@@ -422,7 +422,7 @@ TYPED_TEST_P(ExecuteConformance, TransactCommitsNothingWhereTheHandlerSettledThe
                    [&](auto& tx, const Lease& lease) {
                      Decision decision = this->paying()(tx, lease);
                      auto store = this->fixture.backend().store(tx);
-                     store.complete(lease, decision.response());
+                     store->complete(lease, decision.response());
                      return decision;
                    },
                    this->quick()),

@@ -30,7 +30,7 @@
 #include "idem/call/external_call.hpp"
 #include "idem/call/sweep.hpp"
 #include "idem/event/outbox.hpp"
-#include "idem/settlement/apply_repair.hpp"
+#include "idem/settlement/repair.hpp"
 #include "idem/testing/fake_acquirer.hpp"
 #include "idem/testing/race.hpp"
 
@@ -139,7 +139,7 @@ class ExternalCallConformance : public ::testing::Test {
   }
   std::optional<Record> find(const Request& of = request()) {
     auto unit = fixture.begin();
-    return fixture.backend().store(detail::transaction_of(unit)).find(of.key);
+    return fixture.backend().store(detail::transaction_of(unit))->find(of.key);
   }
   State state_of_record() { return find().value().state; }
 
@@ -344,7 +344,7 @@ TYPED_TEST_P(ExternalCallConformance, AfterTheLeaseTheNextOneResumesUnderTheSame
     auto store = this->fixture.backend().store(tx);
     const ReserveOptions reserve = detail::call_reservation(this->options(), this->downstream);
     const Request request = this->request();
-    ASSERT_TRUE(std::holds_alternative<Acquired>(store.reserve(request.key, request.fingerprint, reserve)));
+    ASSERT_TRUE(std::holds_alternative<Acquired>(store->reserve(request.key, request.fingerprint, reserve)));
     this->fixture.put(tx, "k1", "PENDING");
     detail::commit(unit);
   }
@@ -379,8 +379,8 @@ TYPED_TEST_P(ExternalCallConformance, WithTheMarkOfSendingALapsedRecordIsUnknown
       auto unit = this->fixture.begin();
       auto& tx = detail::transaction_of(unit);
       auto store = this->fixture.backend().store(tx);
-      const Reservation reservation = store.reserve(request.key, request.fingerprint, reserve);
-      if (marked) store.mark_sent(std::get<Acquired>(reservation).lease);
+      const Reservation reservation = store->reserve(request.key, request.fingerprint, reserve);
+      if (marked) store->mark_sent(std::get<Acquired>(reservation).lease);
       this->fixture.put(tx, request.key.value, "PENDING");
       detail::commit(unit);
     }
@@ -445,7 +445,7 @@ TYPED_TEST_P(ExternalCallConformance, ALateApprovalWhileTheNextOneIsAtItIsInProg
     auto unit = this->fixture.begin();
     auto store = this->fixture.backend().store(detail::transaction_of(unit));
     const Request request = this->request();
-    ASSERT_TRUE(std::holds_alternative<Acquired>(store.reserve(
+    ASSERT_TRUE(std::holds_alternative<Acquired>(store->reserve(
         request.key, request.fingerprint, detail::call_reservation(this->options(), this->downstream))));
     detail::commit(unit);
   };
@@ -704,8 +704,8 @@ TYPED_TEST_P(ExternalCallConformance, ASweepTurnsUnknownWhatMustNotBeCalledAgain
     auto unit = this->fixture.begin();
     auto& tx = detail::transaction_of(unit);
     auto store = this->fixture.backend().store(tx);
-    const Reservation reservation = store.reserve(request.key, request.fingerprint, reserve);
-    store.mark_sent(std::get<Acquired>(reservation).lease);
+    const Reservation reservation = store->reserve(request.key, request.fingerprint, reserve);
+    store->mark_sent(std::get<Acquired>(reservation).lease);
     this->fixture.put(tx, "k1", "PENDING");
     detail::commit(unit);
   }
@@ -736,7 +736,7 @@ TYPED_TEST_P(ExternalCallConformance, ADownstreamThatStaysSilentLeavesTheRecordF
   this->downstream = deduplicates_for("acquirer", this->window);
   this->before_call = [] { throw std::runtime_error{"no connection"}; };
   const SweepPass passed = this->sweep().pass();
-  EXPECT_EQ(passed.left, 1U);
+  EXPECT_EQ(passed.passed_over, 1U);
   EXPECT_EQ(this->sweep().pass().settled, 1U);
 }
 
@@ -884,7 +884,7 @@ TYPED_TEST_P(ExternalCallConformance, ARepairWithoutAnOperationIsLeft) {
                                -> std::optional<typename ExternalCallConformance<TypeParam>::Payment> {
                              return std::nullopt;
                            }),
-              Repaired::left);
+              Repaired::passed_over);
     detail::commit(unit);
   }
   EXPECT_EQ(this->apply(repair), Repaired::applied);

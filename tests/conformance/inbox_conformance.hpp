@@ -432,7 +432,7 @@ TYPED_TEST_P(InboxConformance, BatchesInOppositeOrdersDoNotDeadlock) {
       const auto deliveries = this->in_transaction([&](auto& tx) {
         std::vector<EventIdentity> identities;
         for (const TestEvent& event : batch) identities.push_back(event.identity);
-        return this->fixture.backend().inbox_store(tx).receive("batches", identities, {});
+        return this->fixture.backend().inbox_store(tx)->receive("batches", identities, {});
       });
       EXPECT_EQ(deliveries.size(), batch.size());
     }
@@ -582,7 +582,7 @@ TYPED_TEST_P(InboxConformance, ThePurgeOfRecordsLeavesWhatIsUnsettledOrAlive) {
   EXPECT_EQ(purge({}).rows, 0U);
   for (const char* key : {"in progress", "unknown", "alive"}) {
     EXPECT_TRUE(this->in_transaction([&](auto& tx) {
-      return this->fixture.backend().store(tx).find({"alice", "pay", key}).has_value();
+      return this->fixture.backend().store(tx)->find({"alice", "pay", key}).has_value();
     })) << key;
   }
 }

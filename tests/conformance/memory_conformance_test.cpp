@@ -13,12 +13,12 @@ namespace {
 struct Unit {
   explicit Unit(memory::Database& database) : tx{database.begin()}, held{database.store(tx)} {}
 
-  IdempotencyStore& store() { return held; }
+  IdempotencyStore& store() { return *held; }
   void commit() { tx.commit(); }
   void rollback() { tx.rollback(); }
 
   memory::Transaction tx;
-  memory::Store held;
+  std::unique_ptr<IdempotencyStore> held;
 };
 
 struct Fixture {
@@ -34,7 +34,7 @@ struct SubtransactionUnit {
   explicit SubtransactionUnit(memory::Database& database)
       : tx{database.begin()}, sub{std::make_unique<memory::Subtransaction>(tx)}, held{database.store(*sub)} {}
 
-  IdempotencyStore& store() { return held; }
+  IdempotencyStore& store() { return *held; }
   void commit() {
     sub->commit();
     tx.commit();
@@ -43,7 +43,7 @@ struct SubtransactionUnit {
 
   memory::Transaction tx;
   std::unique_ptr<memory::Subtransaction> sub;
-  memory::Store held;
+  std::unique_ptr<IdempotencyStore> held;
 };
 
 struct SubtransactionFixture : Fixture {

@@ -10,15 +10,14 @@ namespace {
 
 struct Unit {
   explicit Unit(const TestDatabase& database)
-      : unit{database},
-        held{std::make_unique<postgres::Store>(database.backend().store(unit.transaction()))} {}
+      : unit{database}, held{database.backend().store(unit.transaction())} {}
 
   IdempotencyStore& store() { return *held; }
   void commit() { unit.commit(); }
   void rollback() { unit.rollback(); }
 
   TestUnit unit;
-  std::unique_ptr<postgres::Store> held;
+  std::unique_ptr<IdempotencyStore> held;
 };
 
 struct Fixture {

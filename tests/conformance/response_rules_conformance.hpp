@@ -117,11 +117,11 @@ class ResponseRulesConformance : public ::testing::Test {
   auto in_store(const Work& work) {
     auto unit = fixture->begin();
     auto store = fixture->backend().store(detail::transaction_of(unit));
-    if constexpr (std::is_void_v<decltype(work(store))>) {
-      work(store);
+    if constexpr (std::is_void_v<decltype(work(*store))>) {
+      work(*store);
       detail::commit(unit);
     } else {
-      auto result = work(store);
+      auto result = work(*store);
       detail::commit(unit);
       return result;
     }
@@ -151,9 +151,9 @@ class ResponseRulesConformance : public ::testing::Test {
       // The transaction is usable, and commits.
       auto unit = fixture->begin();
       auto store = fixture->backend().store(detail::transaction_of(unit));
-      EXPECT_THROW((void)store.reserve(of.key, of.fingerprint), BodyUnavailable);
-      EXPECT_THROW((void)store.find(of.key), BodyUnavailable);
-      EXPECT_TRUE(store.find_stored(of.key));
+      EXPECT_THROW((void)store->reserve(of.key, of.fingerprint), BodyUnavailable);
+      EXPECT_THROW((void)store->find(of.key), BodyUnavailable);
+      EXPECT_TRUE(store->find_stored(of.key));
       detail::commit(unit);
     }
     {

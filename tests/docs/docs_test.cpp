@@ -25,7 +25,8 @@ std::string read(const fs::path& path) {
 }
 
 std::vector<fs::path> pages() {
-  std::vector<fs::path> found{root / "README.md", root / "CHANGELOG.md"};
+  std::vector<fs::path> found{root / "README.md", root / "CHANGELOG.md", root / "UPGRADING.md",
+                              root / "CONTRIBUTING.md"};
   for (const auto& entry : fs::directory_iterator{root / "docs"}) found.push_back(entry.path());
   return found;
 }

@@ -66,7 +66,7 @@ class ChargeOperationTest : public ::testing::Test {
   // `settled`, `unknown`, `left`, `failed` of a pass.
   std::vector<std::size_t> sweep() {
     const auto passed = service_.sweep(begin(), charging_, {});
-    return {passed.settled, passed.unknown, passed.left, passed.failed};
+    return {passed.settled, passed.unknown, passed.passed_over, passed.failed};
   }
   PendingCharge row() {
     auto tx = database_.begin();

@@ -71,7 +71,7 @@ TEST_F(PaymentServiceTest, ADeclineIsKeptAndReplayed) {
   expect_rows(1, 0, 0);
   // For the record it is a decision against the command, not a success.
   auto tx = database_.begin();
-  const auto record = database_.store(tx).find(request("ann", "k1", 1313).command.key);
+  const auto record = database_.store(tx)->find(request("ann", "k1", 1313).command.key);
   ASSERT_TRUE(record.has_value());
   EXPECT_EQ(record->state, idem::State::failed);
 }

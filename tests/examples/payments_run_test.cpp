@@ -278,8 +278,8 @@ TEST_F(PaymentsRun, ADuplicateOfAnOpenTransactionIsToldToComeBack) {
   pqxx::work open{*connection};
   const idem::postgres::Backend backend;
   const Fingerprinter fingerprint;
-  (void)backend.store(open).reserve({"ann", "POST /payments", "k2"},
-                                    fingerprint({.method = "", .operation = "", .query = "", .body = "1"}));
+  (void)backend.store(open)->reserve({"ann", "POST /payments", "k2"},
+                                     fingerprint({.method = "", .operation = "", .query = "", .body = "1"}));
   const auto told = answers(request("ann", "k2", "1290") + "\n" + request("ann", "k1", "1290") + "\n");
   EXPECT_EQ(told[0].at("outcome"), "in_progress");
   EXPECT_EQ(told[0].at("status"), 409);

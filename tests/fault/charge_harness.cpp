@@ -39,7 +39,7 @@ ChargeHarness::ChargeHarness(Acquirer acquirer)
 
 std::optional<Record> ChargeHarness::find(const std::string& key) {
   auto unit = sessions_.begin()();
-  return database_.backend().store(unit.transaction()).find(charge_request(key).key);
+  return database_.backend().store(unit.transaction())->find(charge_request(key).key);
 }
 
 void ChargeHarness::lapse(const std::string& key) const {

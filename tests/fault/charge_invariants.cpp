@@ -23,7 +23,7 @@ Rows read_rows(const postgres_test::TestDatabase& database, const std::string& k
   auto connection = database.borrow();
   auto work = std::make_unique<pqxx::work>(*connection);
   pqxx::work& tx = *work;
-  rows.record = database.backend().store(tx).find(charge_request(key).key);
+  rows.record = database.backend().store(tx)->find(charge_request(key).key);
   for (const auto& row :
        tx.exec("SELECT state || ' ' || coalesce(charge_id, '') FROM payment WHERE id = " + tx.quote(key))) {
     rows.payments.push_back(row[0].as<std::string>());

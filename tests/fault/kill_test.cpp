@@ -189,7 +189,7 @@ TEST_F(Kill, ACommittedReservationOfADeadProcessIsInProgressAndThenUnknown) {
     try {
       const auto connection = database.connect();
       pqxx::work tx{*connection};
-      static_cast<void>(database.backend().store(tx).reserve(asked.key, asked.fingerprint));
+      static_cast<void>(database.backend().store(tx)->reserve(asked.key, asked.fingerprint));
       tx.commit();
       ::kill(::getpid(), SIGKILL);
     } catch (...) {

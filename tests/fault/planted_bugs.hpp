@@ -60,7 +60,7 @@ std::optional<Outcome> reserve(const postgres::Backend& backend, Begin& begin, c
   auto unit = begin();
   auto& tx = detail::transaction_of(unit);
   auto store = backend.store(tx);
-  Reservation reservation = store.reserve(request.key, request.fingerprint, reserve);
+  Reservation reservation = store->reserve(request.key, request.fingerprint, reserve);
   std::optional<Outcome> answered;
   if (const auto* acquired = std::get_if<Acquired>(&reservation)) {
     enter(acquired->lease, acquired->how);
@@ -69,7 +69,7 @@ std::optional<Outcome> reserve(const postgres::Backend& backend, Begin& begin, c
     if (auto* unknown = std::get_if<Unknown>(&reservation); unknown && unknown->turned) {
       enter(*unknown->turned, How::took_over);
       unknown->response = operation.unknown(tx, context);
-      store.mark_unknown(context.lease, *unknown->response);
+      store->mark_unknown(context.lease, *unknown->response);
     }
     answered = detail::outcome_of(std::move(reservation));
   }
@@ -100,7 +100,7 @@ Outcome second_transaction(const postgres::Backend& backend, Begin& begin, const
   if (!operation.downstream().window) {
     auto unit = begin();
     auto& tx = detail::transaction_of(unit);
-    backend.store(tx).mark_sent(context.lease);
+    backend.store(tx)->mark_sent(context.lease);
     detail::commit(unit);
   }
   const auto answer = answered(operation.call(context));
@@ -108,14 +108,14 @@ Outcome second_transaction(const postgres::Backend& backend, Begin& begin, const
   {
     auto unit = begin();
     auto& tx = detail::transaction_of(unit);
-    backend.store(tx).hold(context.lease);
+    backend.store(tx)->hold(context.lease);
     decision = operation.finish(tx, context, answer);
     detail::commit(unit);
   }
   auto unit = begin();
   auto& tx = detail::transaction_of(unit);
   auto store = backend.store(tx);
-  Outcome outcome = settle(store, context.lease, *std::move(decision));
+  Outcome outcome = settle(*store, context.lease, *std::move(decision));
   detail::commit(unit);
   return outcome;
 }
@@ -133,8 +133,8 @@ Outcome blind_retry(const postgres::Backend& backend, Begin& begin, const Reques
       auto unit = begin();
       auto& tx = detail::transaction_of(unit);
       auto store = backend.store(tx);
-      store.hold(context.lease);
-      Outcome outcome = settle(store, context.lease, operation.finish(tx, context, answer));
+      store->hold(context.lease);
+      Outcome outcome = settle(*store, context.lease, operation.finish(tx, context, answer));
       detail::commit(unit);
       return outcome;
     } catch (const LeaseLost&) {

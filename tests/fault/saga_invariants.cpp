@@ -225,7 +225,7 @@ Kept read_kept(const postgres_test::TestDatabase& database, const std::string& i
   }
   auto store = database.backend().store(tx);
   for (const Key& key : keys_of(id)) {
-    if (auto record = store.find(key)) kept.records.push_back(*std::move(record));
+    if (auto record = store->find(key)) kept.records.push_back(*std::move(record));
   }
   work.reset();
   database.give_back(std::move(connection));

@@ -225,7 +225,7 @@ TEST_F(BoundaryTest, AFailureThatIsNotStoredIsRolledBackAndRunAgain) {
 }
 
 TEST_F(BoundaryTest, AFailureMayBeStoredWhereThatIsThePolicy) {
-  const Boundary storing{{.store = {.server_error = Store::yes}}};
+  const Boundary storing{{.store = {.server_error = Disposition::store}}};
   status = 500;
   const Response first = send({}, storing);
   status = 201;

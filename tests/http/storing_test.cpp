@@ -10,15 +10,16 @@ namespace {
 TEST(Storing, ByTheClassOfTheStatus) {
   const StorePolicy policy;
   for (const int status : {200, 201, 204, 303, 400, 402, 404, 409, 422})
-    EXPECT_EQ(stored(policy, status), Store::yes);
-  for (const int status : {401, 408, 425, 429, 500, 503, 599}) EXPECT_EQ(stored(policy, status), Store::no);
-  const StorePolicy all{.server_error = Store::yes, .never = {503}};
-  EXPECT_EQ(stored(all, 500), Store::yes);
-  EXPECT_EQ(stored(all, 429), Store::yes);
-  EXPECT_EQ(stored(all, 503), Store::no);
-  const StorePolicy successes{.client_error = Store::no};
-  EXPECT_EQ(stored(successes, 402), Store::no);
-  EXPECT_EQ(stored(successes, 201), Store::yes);
+    EXPECT_EQ(disposition_of(policy, status), Disposition::store);
+  for (const int status : {401, 408, 425, 429, 500, 503, 599})
+    EXPECT_EQ(disposition_of(policy, status), Disposition::roll_back);
+  const StorePolicy all{.server_error = Disposition::store, .never = {503}};
+  EXPECT_EQ(disposition_of(all, 500), Disposition::store);
+  EXPECT_EQ(disposition_of(all, 429), Disposition::store);
+  EXPECT_EQ(disposition_of(all, 503), Disposition::roll_back);
+  const StorePolicy successes{.client_error = Disposition::roll_back};
+  EXPECT_EQ(disposition_of(successes, 402), Disposition::roll_back);
+  EXPECT_EQ(disposition_of(successes, 201), Disposition::store);
 }
 
 TEST(Storing, ASuccessAndWhatIsNoErrorCannotBeLeftOut) {

@@ -314,7 +314,7 @@ class Explorer {
       tables.effects.push_back(
           {row[0].as<std::size_t>(), row[1].as<std::size_t>(), row[2].as<std::int64_t>()});
     }
-    if (scenario_.has_record) tables.record = database_.backend().store(tx).find(key_);
+    if (scenario_.has_record) tables.record = database_.backend().store(tx)->find(key_);
     return tables;
   }
 

@@ -19,7 +19,7 @@ const ReserveOptions sent_once{.resumable = true, .downstream = cannot_deduplica
 
 using Steps = std::vector<Step>;
 
-// Shape (A), and shape (B) from its second transaction on.
+// One transaction, and an outside call from its second transaction on.
 Steps one_transaction() {
   return {reserve(), pay(), complete(), commit()};
 }
@@ -136,7 +136,7 @@ TEST_P(Interleavings, TwoTakersAndTheSlowFirstWorker) {
 TEST_P(Interleavings, ATakerThatCommitsBeforeItsCall) {
   const Steps slow{reserve(resumable), lapse(), commit(), renew(), commit(), pay_and_complete(), commit()};
   const Steps next{reserve(resumable), commit(), pay_and_complete(), commit()};
-  EXPECT_THAT(explore_without_violation({.name = "lapse, renew against takeover in shape B",
+  EXPECT_THAT(explore_without_violation({.name = "lapse, renew against takeover around an outside call",
                                          .sessions = {slow, next},
                                          .prefix = {0, 0, 0}}),
               IsSupersetOf({"reserve: Acquired took_over", "reserve: InProgress", "renew: LeaseLost"}));
@@ -229,7 +229,7 @@ TEST_P(Interleavings, AnOwnLostCommitIsSettledWhileTheOldTransactionIsOpen) {
 TEST_P(Interleavings, AnOwnLostReservationIsTakenUpAgain) {
   const Steps attempt{reserve_under_one_attempt(), commit()};
   const Steps again{reserve_under_one_attempt(), commit(), pay_and_complete(), commit()};
-  EXPECT_THAT(explore_without_violation({.name = "a lost COMMIT of a reservation in shape B",
+  EXPECT_THAT(explore_without_violation({.name = "a lost COMMIT of a reservation around an outside call",
                                          .sessions = {attempt, again, one_short_transaction()}}),
               IsSupersetOf({"reserve: InProgress", "reserve: Acquired fresh"}));
 }

@@ -57,7 +57,7 @@ class Session {
 
   // Begins one where none is open.
   pqxx::dbtransaction& transaction();
-  [[nodiscard]] postgres::Store store() { return backend_.store(transaction()); }
+  [[nodiscard]] std::unique_ptr<IdempotencyStore> store() { return backend_.store(transaction()); }
   [[nodiscard]] const postgres::Backend& backend() const { return backend_; }
   [[nodiscard]] bool in_transaction() const { return transaction_ != nullptr; }
 

@@ -43,7 +43,7 @@ std::string name_of(const Reservation& reservation) {
 }
 
 void reserve_in(Session& session, Event& event, const ReserveOptions& options, const std::string& body) {
-  Reservation reservation = session.store().reserve(session.key(), fingerprint_of(body), options);
+  Reservation reservation = session.store()->reserve(session.key(), fingerprint_of(body), options);
   event.answer = name_of(reservation);
   session.lease.reset();
   if (const auto* acquired = std::get_if<Acquired>(&reservation)) session.lease = acquired->lease;
@@ -56,7 +56,7 @@ bool usable(const Session& session) {
 
 void complete_in(Session& session, Event& event, const Lease& lease) {
   const Response response = answer_of(session, lease.generation);
-  session.store().complete(lease, response);
+  session.store()->complete(lease, response);
   event.settled = {lease.generation, State::completed, response};
 }
 
@@ -113,7 +113,7 @@ Step complete() {
 Step fail() {
   return with_lease("fail", [](Session& session, Event& event, const Lease& lease) {
     const Response response = answer_of(session, lease.generation);
-    session.store().fail(lease, response);
+    session.store()->fail(lease, response);
     event.settled = {lease.generation, State::failed, response};
   });
 }
@@ -127,31 +127,31 @@ Step pay_and_complete() {
 
 Step mark_sent() {
   return with_lease("mark_sent",
-                    [](Session& session, Event&, const Lease& lease) { session.store().mark_sent(lease); });
+                    [](Session& session, Event&, const Lease& lease) { session.store()->mark_sent(lease); });
 }
 
 Step mark_unknown() {
   return with_lease("mark_unknown", [](Session& session, Event&, const Lease& lease) {
-    session.store().mark_unknown(lease, text_response(202, "not known yet"));
+    session.store()->mark_unknown(lease, text_response(202, "not known yet"));
   });
 }
 
 Step renew() {
   return with_lease("renew", [](Session& session, Event&, const Lease& lease) {
-    session.lease = session.store().renew(lease, std::chrono::seconds{30});
+    session.lease = session.store()->renew(lease, std::chrono::seconds{30});
   });
 }
 
 Step lapse() {
   return with_lease("lapse",
-                    [](Session& session, Event&, const Lease& lease) { session.store().lapse(lease); });
+                    [](Session& session, Event&, const Lease& lease) { session.store()->lapse(lease); });
 }
 
 Step release() {
   return with_lease("release", [](Session& session, Event&, const Lease& lease) {
     session.transaction().exec(with_key("DELETE FROM effect WHERE key = {key} AND generation = ", session) +
                                std::to_string(lease.generation));
-    session.store().release(lease);
+    session.store()->release(lease);
     session.lease.reset();
   });
 }
@@ -159,7 +159,7 @@ Step release() {
 Step find() {
   return {"find",
           [](Session& session, Event& event) {
-            session.found = session.store().find(session.key());
+            session.found = session.store()->find(session.key());
             if (!session.found) {
               event.answer = "absent";
             } else if (session.found->expires_at) {
@@ -185,7 +185,7 @@ Step resolve(State state) {
               resolution.no_effect = NoEffect::operator_decision;
             }
             const Response response = answer_of(session, record.generation);
-            session.store().resolve(session.key(), record.holder, state, response, resolution);
+            session.store()->resolve(session.key(), record.holder, state, response, resolution);
             event.settled = {record.generation, state, response};
           },
           [](const Session& session) {

@@ -9,6 +9,6 @@ using Transaction = pqxx::nontransaction;
 using Transaction = pqxx::work;
 #endif
 
-idem::postgres::Store store_in(const idem::postgres::Backend& backend, Transaction& tx) {
+std::unique_ptr<idem::IdempotencyStore> store_in(const idem::postgres::Backend& backend, Transaction& tx) {
   return backend.store(tx);
 }

@@ -67,7 +67,7 @@ class ApplyRepairs : public ::testing::Test {
     ASSERT_TRUE(std::holds_alternative<Unknown>(external_call(database.backend(), begin(), request, charge)));
     const auto connection = database.connect();
     pqxx::work tx{*connection};
-    const Record record = database.backend().store(tx).find(request.key).value();
+    const Record record = database.backend().store(tx)->find(request.key).value();
     const std::string downstream = downstream_key(request.key, request.fingerprint);
     ASSERT_TRUE(postgres::queue_repair(tx, {},
                                        {.kind = FindingKind::theirs_only,
@@ -150,7 +150,7 @@ TEST_F(ApplyRepairs, OfTwoThatContradictEachOtherTheChargeIsApplied) {
   queue("a", SettlementOutcome::charged);
   database.advance(std::chrono::hours{1});
   const postgres::RepairPass pass = apply();
-  EXPECT_EQ(pass.left, 1U);
+  EXPECT_EQ(pass.passed_over, 1U);
   EXPECT_EQ(pass.applied, 1U);
   EXPECT_EQ(count("payment WHERE id = 'a' AND state = 'AUTHORIZED'"), 1);
   EXPECT_EQ(apply().settled_already, 1U);

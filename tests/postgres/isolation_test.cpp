@@ -76,8 +76,8 @@ TYPED_TEST(StrictIsolation, ALapsedRecordTakenOverAfterTheSnapshotIsAConflict) {
   const auto fast = this->database.connect();
   {
     TypeParam tx{*fast};
-    ASSERT_TRUE(std::holds_alternative<Acquired>(
-        this->database.backend().store(tx).reserve(this->request.key, this->request.fingerprint, resumable)));
+    ASSERT_TRUE(std::holds_alternative<Acquired>(this->database.backend().store(tx)->reserve(
+        this->request.key, this->request.fingerprint, resumable)));
     tx.commit();
   }
   this->database.advance(std::chrono::seconds{31});
@@ -86,11 +86,11 @@ TYPED_TEST(StrictIsolation, ALapsedRecordTakenOverAfterTheSnapshotIsAConflict) {
   {
     TypeParam tx{*fast};
     const auto reservation =
-        this->database.backend().store(tx).reserve(this->request.key, this->request.fingerprint, resumable);
+        this->database.backend().store(tx)->reserve(this->request.key, this->request.fingerprint, resumable);
     ASSERT_EQ(std::get<Acquired>(reservation).how, How::took_over);
     tx.commit();
   }
-  EXPECT_THROW(static_cast<void>(this->database.backend().store(late).reserve(
+  EXPECT_THROW(static_cast<void>(this->database.backend().store(late)->reserve(
                    this->request.key, this->request.fingerprint, resumable)),
                TransactionConflict);
 }
@@ -100,8 +100,8 @@ TYPED_TEST(StrictIsolation, SettlingARecordThatChangedAfterTheSnapshotIsAConflic
   const auto slow = this->database.connect();
   Lease lease = [&] {
     TypeParam tx{*slow};
-    Lease held = std::get<Acquired>(
-                     this->database.backend().store(tx).reserve(this->request.key, this->request.fingerprint))
+    Lease held = std::get<Acquired>(this->database.backend().store(tx)->reserve(this->request.key,
+                                                                                this->request.fingerprint))
                      .lease;
     tx.commit();
     return held;
@@ -109,7 +109,7 @@ TYPED_TEST(StrictIsolation, SettlingARecordThatChangedAfterTheSnapshotIsAConflic
   TypeParam late{*slow};
   late.exec("INSERT INTO effect VALUES (1)");
   this->database.advance(std::chrono::seconds{1});
-  EXPECT_THROW(this->database.backend().store(late).complete(lease, text_response(200, "x")),
+  EXPECT_THROW(this->database.backend().store(late)->complete(lease, text_response(200, "x")),
                TransactionConflict);
   commit_what_cannot_be(late);
   EXPECT_EQ(this->database.number("SELECT count(*) FROM effect"), 0);

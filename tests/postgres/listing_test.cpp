@@ -42,8 +42,8 @@ class Listing : public ::testing::Test {
     const auto connection = database.connect();
     pqxx::work tx{*connection};
     auto store = database.backend().store(tx);
-    Lease lease = std::get<Acquired>(store.reserve(key, fingerprint, options)).lease;
-    then(store, lease);
+    Lease lease = std::get<Acquired>(store->reserve(key, fingerprint, options)).lease;
+    then(*store, lease);
     tx.commit();
     return lease;
   }
@@ -76,7 +76,7 @@ TEST_F(Listing, ShowsWhatFindShows) {
   reserve(key, complete, options);
   const auto connection = database.connect();
   pqxx::work tx{*connection};
-  const auto record = database.backend().store(tx).find(key).value();
+  const auto record = database.backend().store(tx)->find(key).value();
   const auto listed = postgres::list_records(tx, {});
   ASSERT_EQ(listed.size(), 1U);
   EXPECT_EQ(listed[0].key, key);
@@ -237,7 +237,7 @@ TEST_F(Listing, FindsAnEventThatAConsumerHasSeen) {
   pqxx::work tx{*connection};
   const EventIdentity event{"source $1 '", "id \\ \"$2"};
   EXPECT_FALSE(postgres::find_event(tx, {}, "c", event));
-  (void)database.backend().inbox_store(tx).receive(
+  (void)database.backend().inbox_store(tx)->receive(
       "c", {&event, 1}, {.horizon = hours{2}, .skew = hours{1}, .unknown_age = UnknownAge::apply});
   const auto seen = postgres::find_event(tx, {}, "c", event);
   ASSERT_TRUE(seen);
@@ -258,7 +258,7 @@ TEST_F(Listing, CountsWhatAPurgeWouldDelete) {
     reserve({"p", "failed", key}, fail);
     const auto connection = database.connect();
     pqxx::work tx{*connection};
-    (void)database.backend().inbox_store(tx).receive(key, {&event, 1}, {.unknown_age = UnknownAge::apply});
+    (void)database.backend().inbox_store(tx)->receive(key, {&event, 1}, {.unknown_age = UnknownAge::apply});
     tx.commit();
   };
   const auto counted = [&](std::chrono::milliseconds older_than) {

@@ -46,9 +46,9 @@ TEST_F(Privileges, DeleteIsNeededToRelease) {
   pqxx::work tx{*connection};
   become(tx, "SELECT, INSERT, UPDATE, DELETE");
   auto store = database.backend().store(tx);
-  const Lease lease = std::get<Acquired>(store.reserve(request.key, request.fingerprint)).lease;
-  store.release(lease);
-  EXPECT_FALSE(store.find(request.key).has_value());
+  const Lease lease = std::get<Acquired>(store->reserve(request.key, request.fingerprint)).lease;
+  store->release(lease);
+  EXPECT_FALSE(store->find(request.key).has_value());
 }
 
 TEST_F(Privileges, SelectIsEnoughToReconcileAndInsertToQueue) {
@@ -77,8 +77,9 @@ TEST_F(Privileges, SelectIsEnoughToFind) {
   const auto connection = database.connect();
   pqxx::work tx{*connection};
   become(tx, "SELECT");
-  EXPECT_FALSE(database.backend().store(tx).find(request.key).has_value());
-  EXPECT_ANY_THROW(static_cast<void>(database.backend().store(tx).reserve(request.key, request.fingerprint)));
+  EXPECT_FALSE(database.backend().store(tx)->find(request.key).has_value());
+  EXPECT_ANY_THROW(
+      static_cast<void>(database.backend().store(tx)->reserve(request.key, request.fingerprint)));
 }
 
 }  // namespace

@@ -46,18 +46,18 @@ TEST(Purge, ARowInUseIsLeftAndNotWaitedFor) {
   {
     TestUnit unit{database};
     auto store = database.backend().store(unit.transaction());
-    store.complete(std::get<Acquired>(store.reserve(key, fingerprint)).lease, text_response(200, "old"));
+    store->complete(std::get<Acquired>(store->reserve(key, fingerprint)).lease, text_response(200, "old"));
     unit.commit();
   }
   database.advance(std::chrono::hours{73});
   TestUnit replacing{database};
   auto store = database.backend().store(replacing.transaction());
-  const auto lease = std::get<Acquired>(store.reserve(key, fingerprint)).lease;
+  const auto lease = std::get<Acquired>(store->reserve(key, fingerprint)).lease;
   const auto purge = [&] {
     return purge_records(database.backend(), [&] { return TestUnit{database}; }).rows;
   };
   EXPECT_EQ(purge(), 0U);
-  store.complete(lease, text_response(200, "new"));
+  store->complete(lease, text_response(200, "new"));
   replacing.commit();
   EXPECT_EQ(purge(), 0U);
   EXPECT_EQ(database.number("SELECT count(*) FROM idem_record WHERE state = 2"), 1);

@@ -148,16 +148,16 @@ TEST(Race, ATakeoverInFlightRefusesTheNextOne) {
   {
     pqxx::work tx{*first};
     ASSERT_TRUE(
-        std::holds_alternative<Acquired>(database.backend().store(tx).reserve(key, fingerprint, resumable)));
+        std::holds_alternative<Acquired>(database.backend().store(tx)->reserve(key, fingerprint, resumable)));
     tx.commit();
   }
   database.advance(std::chrono::seconds{31});
   pqxx::work taking_over{*first};
-  auto reservation = database.backend().store(taking_over).reserve(key, fingerprint, resumable);
+  auto reservation = database.backend().store(taking_over)->reserve(key, fingerprint, resumable);
   ASSERT_EQ(std::get<Acquired>(reservation).how, How::took_over);
   pqxx::work late{*second};
   EXPECT_TRUE(std::holds_alternative<InProgress>(
-      database.backend().store(late).reserve(key, fingerprint, resumable)));
+      database.backend().store(late)->reserve(key, fingerprint, resumable)));
   late.commit();
   taking_over.commit();
 }
@@ -179,7 +179,7 @@ TEST(Race, ATakeoverNoticesThatTheCallWasMarkedAsSentMeanwhile) {
   const auto gate = database.connect();
   Lease lease = [&] {
     pqxx::work tx{*slow};
-    Lease held = std::get<Acquired>(database.backend().store(tx).reserve(key, fingerprint, resumable)).lease;
+    Lease held = std::get<Acquired>(database.backend().store(tx)->reserve(key, fingerprint, resumable)).lease;
     tx.commit();
     return held;
   }();
@@ -192,7 +192,7 @@ TEST(Race, ATakeoverNoticesThatTheCallWasMarkedAsSentMeanwhile) {
     until_answered(database, [&] {
       pqxx::work tx{*taker};
       tx.exec("SET LOCAL application_name = 'taker'");
-      answer = database.backend().store(tx).reserve(key, fingerprint, resumable);
+      answer = database.backend().store(tx)->reserve(key, fingerprint, resumable);
       tx.commit();
     });
   }};
@@ -200,7 +200,7 @@ TEST(Race, ATakeoverNoticesThatTheCallWasMarkedAsSentMeanwhile) {
                            std::to_string(taker->backendpid()) + " AND wait_event = 'advisory'");
   {
     pqxx::work tx{*slow};
-    database.backend().store(tx).mark_sent(lease);
+    database.backend().store(tx)->mark_sent(lease);
     tx.commit();
   }
   closed.reset();
@@ -219,10 +219,10 @@ TEST(Race, AReservationThatWaitedForItsOwnLostCommitRefusesDuplicatesAtOnce) {
   const auto second = database.connect();
   pqxx::work open{*first};
   ASSERT_TRUE(std::holds_alternative<Acquired>(
-      database.backend().store(open).reserve(key, fingerprint, {.attempt = random_uuid_v4()})));
+      database.backend().store(open)->reserve(key, fingerprint, {.attempt = random_uuid_v4()})));
   pqxx::work duplicate{*second};
   EXPECT_TRUE(
-      std::holds_alternative<InProgress>(database.backend().store(duplicate).reserve(key, fingerprint)));
+      std::holds_alternative<InProgress>(database.backend().store(duplicate)->reserve(key, fingerprint)));
 }
 
 // Advisory locks are the whole database's: another service's table in it must not be answered for.
@@ -234,10 +234,10 @@ TEST(Race, TheSameKeyInAnotherTableIsAnotherKey) {
   const auto other = second.connect();
   pqxx::work open{*one};
   ASSERT_TRUE(
-      std::holds_alternative<Acquired>(first.backend().store(open).reserve(key, fingerprint_of("{}"))));
+      std::holds_alternative<Acquired>(first.backend().store(open)->reserve(key, fingerprint_of("{}"))));
   pqxx::work tx{*other};
   EXPECT_TRUE(
-      std::holds_alternative<Acquired>(second.backend().store(tx).reserve(key, fingerprint_of("{}"))));
+      std::holds_alternative<Acquired>(second.backend().store(tx)->reserve(key, fingerprint_of("{}"))));
 }
 
 // Without advisory locks a duplicate waits, and the primary key is still the guarantee.

@@ -43,10 +43,10 @@ class Reconcile : public ::testing::Test {
     auto store = database.backend().store(tx);
     ReserveOptions options;
     options.downstream = cannot_deduplicate(downstream);
-    const Lease lease = std::get<Acquired>(store.reserve({"p", "op", value}, fingerprint, options)).lease;
-    if (state == State::completed) store.complete(lease, text_response(201, ""));
-    if (state == State::failed) store.fail(lease, text_response(402, ""));
-    if (state == State::unknown) store.mark_unknown(lease, text_response(202, ""));
+    const Lease lease = std::get<Acquired>(store->reserve({"p", "op", value}, fingerprint, options)).lease;
+    if (state == State::completed) store->complete(lease, text_response(201, ""));
+    if (state == State::failed) store->fail(lease, text_response(402, ""));
+    if (state == State::unknown) store->mark_unknown(lease, text_response(202, ""));
     tx.commit();
   }
 
@@ -136,7 +136,7 @@ TEST_F(Reconcile, TellsBothSidesAsTheyAre) {
   theirs.at = TimePoint{std::chrono::microseconds{1'780'000'000'123'456}};
   const auto connection = database.connect();
   pqxx::work tx{*connection};
-  const Record record = database.backend().store(tx).find({"p", "op", "k"}).value();
+  const Record record = database.backend().store(tx)->find({"p", "op", "k"}).value();
   const std::vector<Finding> findings = reconcile({theirs});
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0], (Finding{.kind = FindingKind::theirs_only,
@@ -320,7 +320,8 @@ TEST_F(Reconcile, EveryNameMayNeedQuoting) {
   options.downstream = cannot_deduplicate("ac'quirer \\ $3");
   auto store = backend.store(tx);
   const Key key{"p'", "o\\", "k\" $1"};
-  store.complete(std::get<Acquired>(store.reserve(key, fingerprint, options)).lease, text_response(201, ""));
+  store->complete(std::get<Acquired>(store->reserve(key, fingerprint, options)).lease,
+                  text_response(201, ""));
   std::vector<SettlementEntry> entries{
       {.downstream_key = downstream_key(key, fingerprint), .reference = "'"}};
   std::vector<Finding> findings;

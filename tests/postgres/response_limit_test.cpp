@@ -40,11 +40,11 @@ TEST(ResponseLimit, HeadersCountAndTheLeaseStillHolds) {
   const auto connection = database.connect();
   pqxx::work tx{*connection};
   auto store = database.backend().store(tx);
-  const auto reservation = store.reserve(key, Fingerprinter{}({.operation = "op", .body = "{}"}));
+  const auto reservation = store->reserve(key, Fingerprinter{}({.operation = "op", .body = "{}"}));
   const Lease lease = std::get<Acquired>(reservation).lease;
   // A name, a value, and the two characters that they are stored with.
-  EXPECT_THROW(store.complete(lease, {201, {{"Name", "value"}}, {}}), InvalidArgument);
-  EXPECT_NO_THROW(store.complete(lease, {201, {{"Name", "valu"}}, {}}));
+  EXPECT_THROW(store->complete(lease, {201, {{"Name", "value"}}, {}}), InvalidArgument);
+  EXPECT_NO_THROW(store->complete(lease, {201, {{"Name", "valu"}}, {}}));
 }
 
 }  // namespace

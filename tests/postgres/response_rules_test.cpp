@@ -69,8 +69,8 @@ class StoredBodies : public ::testing::Test {
     }
     pqxx::work tx{*connection};
     auto store = backend.store(tx);
-    EXPECT_THROW((void)store.reserve(request(key).key, request(key).fingerprint), BodyUnavailable);
-    EXPECT_THROW((void)store.find(request(key).key), BodyUnavailable);
+    EXPECT_THROW((void)store->reserve(request(key).key, request(key).fingerprint), BodyUnavailable);
+    EXPECT_THROW((void)store->find(request(key).key), BodyUnavailable);
     EXPECT_EQ(tx.exec("SELECT 1")[0][0].as<int>(), 1);
     tx.commit();
     EXPECT_EQ(database.number(row + version + "'"), 1) << "the row was written";

@@ -137,13 +137,13 @@ TEST(Schema, AnUpgradeFromVersion1KeepsTheRecords) {
   const auto connection = database.connect();
   pqxx::work tx{*connection};
   auto store = database.backend().store(tx);
-  store.complete(std::get<Acquired>(store.reserve(key, some_fingerprint())).lease,
-                 text_response(200, "done"));
+  store->complete(std::get<Acquired>(store->reserve(key, some_fingerprint())).lease,
+                  text_response(200, "done"));
   EXPECT_EQ(postgres::install_schema(tx, {.schema = database.schema()}), 1);
-  EXPECT_EQ(body_text(std::get<Replay>(store.reserve(key, some_fingerprint())).response), "done");
-  EXPECT_EQ(database.backend().inbox_store(tx).advance("c", "entity", 1), Versioned::applied);
+  EXPECT_EQ(body_text(std::get<Replay>(store->reserve(key, some_fingerprint())).response), "done");
+  EXPECT_EQ(database.backend().inbox_store(tx)->advance("c", "entity", 1), Versioned::applied);
   const OutboxMessage message{"payment", "p1", "Paid", {}};
-  EXPECT_EQ(database.backend().outbox_store(tx).append({&message, 1}).size(), 1U);
+  EXPECT_EQ(database.backend().outbox_store(tx)->append({&message, 1}).size(), 1U);
   EXPECT_EQ(tx.exec("SELECT count(*) FROM idem_schema_version")[0][0].as<int>(), postgres::schema_version);
 }
 
@@ -156,7 +156,7 @@ TEST(Schema, ThePrintedScriptInstallsTheSame) {
   pqxx::work tx{*connection};
   EXPECT_EQ(postgres::install_schema(tx, names), postgres::schema_version);
   EXPECT_TRUE(
-      std::holds_alternative<Acquired>(backend.store(tx).reserve({"p", "o", "k"}, some_fingerprint())));
+      std::holds_alternative<Acquired>(backend.store(tx)->reserve({"p", "o", "k"}, some_fingerprint())));
   tx.exec("DROP SCHEMA \"" + names.schema + "\" CASCADE");
   tx.commit();
 }
@@ -178,16 +178,16 @@ TEST(Schema, EveryNameMayNeedQuoting) {
   const postgres::Backend backend{{.names = names}};
   auto store = backend.store(tx);
   const Key key{"p", "o", "k"};
-  const auto lease = std::get<Acquired>(store.reserve(key, some_fingerprint())).lease;
-  store.complete(lease, text_response(200, "done"));
-  EXPECT_EQ(body_text(std::get<Replay>(store.reserve(key, some_fingerprint())).response), "done");
+  const auto lease = std::get<Acquired>(store->reserve(key, some_fingerprint())).lease;
+  store->complete(lease, text_response(200, "done"));
+  EXPECT_EQ(body_text(std::get<Replay>(store->reserve(key, some_fingerprint())).response), "done");
   auto inbox = backend.inbox_store(tx);
   const EventIdentity event{"s", "e", std::nullopt};
-  EXPECT_EQ(inbox.receive("c", {&event, 1}, {.unknown_age = UnknownAge::apply}).front(), Delivery::applied);
-  EXPECT_EQ(inbox.receive("c", {&event, 1}, {}).front(), Delivery::duplicate);
-  EXPECT_EQ(inbox.advance("c", "entity", 1), Versioned::applied);
+  EXPECT_EQ(inbox->receive("c", {&event, 1}, {.unknown_age = UnknownAge::apply}).front(), Delivery::applied);
+  EXPECT_EQ(inbox->receive("c", {&event, 1}, {}).front(), Delivery::duplicate);
+  EXPECT_EQ(inbox->advance("c", "entity", 1), Versioned::applied);
   const OutboxMessage message{"payment", "p1", "Paid", {}};
-  EXPECT_EQ(backend.outbox_store(tx).append({&message, 1}).size(), 1U);
+  EXPECT_EQ(backend.outbox_store(tx)->append({&message, 1}).size(), 1U);
   EXPECT_TRUE(backend.lapsed_records(tx, {.operation = "o"}).records.empty());
   const PurgeBatch everything{.most_rows = 10, .places = 1000};
   EXPECT_TRUE(backend.purge_records(tx, everything).at_end);
@@ -235,7 +235,7 @@ TEST(Schema, WithoutTablesTheErrorSaysSo) {
   const postgres::Backend backend{{.names = {.schema = database.schema(), .record = "not_there"}}};
   const auto connection = database.connect();
   pqxx::work tx{*connection};
-  EXPECT_THROW(static_cast<void>(backend.store(tx).find({"p", "o", "k"})), StoredDataError);
+  EXPECT_THROW(static_cast<void>(backend.store(tx)->find({"p", "o", "k"})), StoredDataError);
 }
 
 TEST(Schema, TheKeyHashFunctionGivesTheStoredHash) {
@@ -262,7 +262,7 @@ TEST(Schema, RowsThatMustNotExistAreRefusedByTheTable) {
   const auto connection = database.connect();
   {
     pqxx::work tx{*connection};
-    auto reservation = database.backend().store(tx).reserve(key, some_fingerprint());
+    auto reservation = database.backend().store(tx)->reserve(key, some_fingerprint());
     ASSERT_TRUE(std::holds_alternative<Acquired>(reservation));
     tx.commit();
   }

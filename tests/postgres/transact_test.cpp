@@ -305,7 +305,7 @@ TEST_F(Transact, TheTurnToUnknownIsCommitted) {
   {
     Unit unit{database};
     ASSERT_TRUE(std::holds_alternative<Acquired>(
-        database.backend().store(unit.transaction()).reserve(request.key, request.fingerprint)));
+        database.backend().store(unit.transaction())->reserve(request.key, request.fingerprint)));
     unit.commit();
   }
   database.advance(std::chrono::seconds{31});

@@ -68,7 +68,7 @@ TEST_F(Transaction, EveryCallOnAClosedTransactionIsRefusedAndWritesNothing) {
       const auto connection = database.connect();
       Lease lease = [&] {
         pqxx::work tx{*connection};
-        Lease acquired = std::get<Acquired>(database.backend().store(tx).reserve(key, fingerprint)).lease;
+        Lease acquired = std::get<Acquired>(database.backend().store(tx)->reserve(key, fingerprint)).lease;
         tx.commit();
         return acquired;
       }();
@@ -83,7 +83,7 @@ TEST_F(Transaction, EveryCallOnAClosedTransactionIsRefusedAndWritesNothing) {
       } else {
         tx.abort();
       }
-      EXPECT_THROW(call(store, lease), TransactionClosed) << name;
+      EXPECT_THROW(call(*store, lease), TransactionClosed) << name;
       EXPECT_EQ(image(), before) << name;
     }
   }
@@ -93,7 +93,7 @@ TEST_F(Transaction, ACallAfterAFailedStatementIsRefused) {
   const auto connection = database.connect();
   pqxx::work tx{*connection};
   EXPECT_THROW(tx.exec("SELECT 1/0"), pqxx::sql_error);
-  EXPECT_THROW(static_cast<void>(database.backend().store(tx).reserve(key, fingerprint)), TransactionClosed);
+  EXPECT_THROW(static_cast<void>(database.backend().store(tx)->reserve(key, fingerprint)), TransactionClosed);
 }
 
 // On libpqxx 6 a subtransaction sends its SAVEPOINT with its first plain statement only.
@@ -102,11 +102,11 @@ TEST_F(Transaction, AnAbortedSubtransactionLeavesNothingAndTheOuterOneUsable) {
   pqxx::work outer{*connection};
   {
     pqxx::subtransaction inner{outer, "inner"};
-    ASSERT_TRUE(std::holds_alternative<Acquired>(database.backend().store(inner).reserve(key, fingerprint)));
+    ASSERT_TRUE(std::holds_alternative<Acquired>(database.backend().store(inner)->reserve(key, fingerprint)));
     inner.abort();
   }
-  EXPECT_FALSE(database.backend().store(outer).find(key));
-  ASSERT_TRUE(std::holds_alternative<Acquired>(database.backend().store(outer).reserve(key, fingerprint)));
+  EXPECT_FALSE(database.backend().store(outer)->find(key));
+  ASSERT_TRUE(std::holds_alternative<Acquired>(database.backend().store(outer)->reserve(key, fingerprint)));
   outer.commit();
   EXPECT_EQ(records(), 1);
 }
@@ -135,10 +135,11 @@ TEST_F(Transaction, AReservationMadeInASubtransactionIsTheTransactionsOwn) {
   pqxx::work outer{*connection};
   {
     pqxx::subtransaction inner{outer, "inner"};
-    ASSERT_TRUE(std::holds_alternative<Acquired>(database.backend().store(inner).reserve(key, fingerprint)));
+    ASSERT_TRUE(std::holds_alternative<Acquired>(database.backend().store(inner)->reserve(key, fingerprint)));
     inner.commit();
   }
-  EXPECT_THROW(static_cast<void>(database.backend().store(outer).reserve(key, fingerprint)), AlreadyReserved);
+  EXPECT_THROW(static_cast<void>(database.backend().store(outer)->reserve(key, fingerprint)),
+               AlreadyReserved);
   outer.exec("INSERT INTO business VALUES (1)");
   outer.commit();
   EXPECT_EQ(business(), 1);
@@ -147,17 +148,17 @@ TEST_F(Transaction, AReservationMadeInASubtransactionIsTheTransactionsOwn) {
 TEST_F(Transaction, LeaseLostInASubtransactionIsUndoneWithIt) {
   const auto connection = database.connect();
   pqxx::work outer{*connection};
-  const Lease lease = std::get<Acquired>(database.backend().store(outer).reserve(key, fingerprint)).lease;
+  const Lease lease = std::get<Acquired>(database.backend().store(outer)->reserve(key, fingerprint)).lease;
   {
     pqxx::subtransaction inner{outer, "inner"};
     auto store = database.backend().store(inner);
     Lease stolen = lease;
     ++stolen.holder.fence;
-    EXPECT_THROW(store.complete(stolen, text_response(200, "x")), LeaseLost);
-    EXPECT_THROW(static_cast<void>(store.find(key)), TransactionClosed);
+    EXPECT_THROW(store->complete(stolen, text_response(200, "x")), LeaseLost);
+    EXPECT_THROW(static_cast<void>(store->find(key)), TransactionClosed);
     inner.abort();
   }
-  database.backend().store(outer).complete(lease, text_response(200, "done"));
+  database.backend().store(outer)->complete(lease, text_response(200, "done"));
   outer.commit();
   EXPECT_EQ(database.number("SELECT state FROM idem_record"), 2);
 }
@@ -167,7 +168,7 @@ TEST_F(Transaction, ALossThatCannotBeExplainedCommitsNothingEither) {
   const auto connection = database.connect();
   const Lease lease = [&] {
     pqxx::work tx{*connection};
-    Lease held = std::get<Acquired>(database.backend().store(tx).reserve(key, fingerprint)).lease;
+    Lease held = std::get<Acquired>(database.backend().store(tx)->reserve(key, fingerprint)).lease;
     tx.commit();
     return held;
   }();
@@ -177,9 +178,9 @@ TEST_F(Transaction, ALossThatCannotBeExplainedCommitsNothingEither) {
     auto store = database.backend().store(tx);
     tx.exec("INSERT INTO business VALUES (1)");
     if (releasing) {
-      EXPECT_THROW(store.release(lease), StoredDataError);
+      EXPECT_THROW(store->release(lease), StoredDataError);
     } else {
-      EXPECT_THROW(store.complete(lease, text_response(200, "x")), StoredDataError);
+      EXPECT_THROW(store->complete(lease, text_response(200, "x")), StoredDataError);
     }
     commit_what_cannot_be(tx);
   }
@@ -256,7 +257,7 @@ TEST_F(Transaction, AConsumersExceptionInASubtransactionLeavesTheOuterOneUsable)
 TEST_F(Transaction, ARobustTransactionIsAccepted) {
   const auto connection = database.connect();
   pqxx::robusttransaction<> tx{*connection};
-  EXPECT_TRUE(std::holds_alternative<Acquired>(database.backend().store(tx).reserve(key, fingerprint)));
+  EXPECT_TRUE(std::holds_alternative<Acquired>(database.backend().store(tx)->reserve(key, fingerprint)));
   tx.commit();
   EXPECT_EQ(records(), 1);
 }
@@ -336,12 +337,12 @@ TEST_F(Transaction, SettingsAndTransactionAreAsBefore) {
   };
   const std::string before = image();
   auto store = database.backend().store(tx);
-  const Lease lease = std::get<Acquired>(store.reserve(key, fingerprint)).lease;
-  static_cast<void>(store.renew(lease, std::chrono::hours{1}));
-  store.mark_unknown(lease, text_response(202, "unknown"));
-  store.complete(lease, text_response(200, "done"));
-  ASSERT_TRUE(std::holds_alternative<Replay>(store.reserve(key, fingerprint)));
-  ASSERT_TRUE(std::holds_alternative<Mismatch>(store.reserve(key, fingerprint_of("[1]"))));
+  const Lease lease = std::get<Acquired>(store->reserve(key, fingerprint)).lease;
+  static_cast<void>(store->renew(lease, std::chrono::hours{1}));
+  store->mark_unknown(lease, text_response(202, "unknown"));
+  store->complete(lease, text_response(200, "done"));
+  ASSERT_TRUE(std::holds_alternative<Replay>(store->reserve(key, fingerprint)));
+  ASSERT_TRUE(std::holds_alternative<Mismatch>(store->reserve(key, fingerprint_of("[1]"))));
   EXPECT_EQ(image(), before);
 }
 
@@ -355,13 +356,13 @@ TEST_F(Transaction, TheCallersWayOfShowingBytesAndTextDoesNotMatter) {
       "SET LOCAL extra_float_digits = -15");
   auto store = database.backend().store(tx);
   const Key odd{"a\\b'c", "o\"p", "\\x41''"};
-  const Lease lease = std::get<Acquired>(store.reserve(odd, fingerprint)).lease;
+  const Lease lease = std::get<Acquired>(store->reserve(odd, fingerprint)).lease;
   const Response response{200, {{"X", "\\ ' \""}}, {std::byte{0}, std::byte{'\\'}, std::byte{0xff}}};
-  const TimePoint expires_at = store.complete(lease, response);
-  const Replay replay = std::get<Replay>(store.reserve(odd, fingerprint));
+  const TimePoint expires_at = store->complete(lease, response);
+  const Replay replay = std::get<Replay>(store->reserve(odd, fingerprint));
   EXPECT_EQ(replay.response, response);
   EXPECT_EQ(replay.expires_at, expires_at);
-  EXPECT_EQ(store.find(odd)->key, odd);
+  EXPECT_EQ(store->find(odd)->key, odd);
 }
 
 // Rule 11: now() stands still in a transaction; a lease that began with it would be short by the transaction's age.
@@ -375,26 +376,27 @@ TEST_F(Transaction, ALeaseIsCountedFromTheCallNotFromTheTransactionsBegin) {
   };
   auto store = database.backend().store(tx);
   const TimePoint before = clock();
-  Lease lease = std::get<Acquired>(store.reserve(key, fingerprint, {.lease = std::chrono::minutes{1}})).lease;
+  Lease lease =
+      std::get<Acquired>(store->reserve(key, fingerprint, {.lease = std::chrono::minutes{1}})).lease;
   EXPECT_GE(lease.lease_until, before + std::chrono::minutes{1});
   const TimePoint before_renewal = clock();
-  lease = store.renew(lease, std::chrono::minutes{2});
+  lease = store->renew(lease, std::chrono::minutes{2});
   EXPECT_GE(lease.lease_until, before_renewal + std::chrono::minutes{2});
   const TimePoint before_settling = clock();
-  EXPECT_GE(store.complete(lease, text_response(200, "x")), before_settling + std::chrono::hours{72});
+  EXPECT_GE(store->complete(lease, text_response(200, "x")), before_settling + std::chrono::hours{72});
 }
 
 TEST_F(Transaction, ALeaseThatLapsedAfterTheTransactionBeganHasLapsed) {
   const auto connection = database.connect();
   {
     pqxx::work tx{*connection};
-    ASSERT_TRUE(std::holds_alternative<Acquired>(database.backend().store(tx).reserve(key, fingerprint)));
+    ASSERT_TRUE(std::holds_alternative<Acquired>(database.backend().store(tx)->reserve(key, fingerprint)));
     tx.commit();
   }
   pqxx::work tx{*connection};
   tx.exec("SELECT now()");
   database.execute("UPDATE idem_record SET lease_until = clock_timestamp()");
-  EXPECT_TRUE(std::holds_alternative<Unknown>(database.backend().store(tx).reserve(key, fingerprint)));
+  EXPECT_TRUE(std::holds_alternative<Unknown>(database.backend().store(tx)->reserve(key, fingerprint)));
 }
 
 }  // namespace

@@ -27,9 +27,9 @@ class IdemctlInboxShow : public ::testing::Test {
   void receive(const std::string& consumer, const EventIdentity& event) const {
     const auto connection = database.connect();
     pqxx::work tx{*connection};
-    ASSERT_EQ(
-        database.backend().inbox_store(tx).receive(consumer, {&event, 1}, {.unknown_age = UnknownAge::apply}),
-        std::vector{Delivery::applied});
+    ASSERT_EQ(database.backend().inbox_store(tx)->receive(consumer, {&event, 1},
+                                                          {.unknown_age = UnknownAge::apply}),
+              std::vector{Delivery::applied});
     tx.commit();
     database.execute(
         "UPDATE idem_inbox SET received_at = '2024-02-29 23:59:59.000001+00', keep_until = '2999-01-01 "

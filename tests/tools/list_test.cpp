@@ -54,8 +54,8 @@ class IdemctlList : public ::testing::Test {
     const auto connection = database.connect();
     pqxx::work tx{*connection};
     auto store = database.backend().store(tx);
-    Lease lease = std::get<Acquired>(store.reserve(key, fingerprint, options)).lease;
-    then(store, lease);
+    Lease lease = std::get<Acquired>(store->reserve(key, fingerprint, options)).lease;
+    then(*store, lease);
     tx.commit();
     return lease;
   }

@@ -37,15 +37,15 @@ class IdemctlPurge : public ::testing::Test {
     pqxx::work tx{*connection};
     auto store = database.backend().store(tx);
     const auto reserve = [&](const std::string& state) {
-      return std::get<Acquired>(store.reserve({"p", state, name}, fingerprint)).lease;
+      return std::get<Acquired>(store->reserve({"p", state, name}, fingerprint)).lease;
     };
     (void)reserve("in progress");
-    store.mark_unknown(reserve("unknown"), text_response(202, ""));
-    store.complete(reserve("completed"), text_response(200, ""));
-    store.fail(reserve("failed"), text_response(402, ""));
+    store->mark_unknown(reserve("unknown"), text_response(202, ""));
+    store->complete(reserve("completed"), text_response(200, ""));
+    store->fail(reserve("failed"), text_response(402, ""));
     const EventIdentity event{"payments", name};
-    (void)database.backend().inbox_store(tx).receive("enrolment", {&event, 1},
-                                                     {.unknown_age = UnknownAge::apply});
+    (void)database.backend().inbox_store(tx)->receive("enrolment", {&event, 1},
+                                                      {.unknown_age = UnknownAge::apply});
     tx.commit();
   }
 

@@ -43,10 +43,10 @@ class IdemctlReconcile : public ::testing::Test {
     auto store = database.backend().store(tx);
     ReserveOptions options;
     options.downstream = cannot_deduplicate("acquirer");
-    const Lease lease = std::get<Acquired>(store.reserve({"p", "op", value}, fingerprint, options)).lease;
-    if (state == State::completed) store.complete(lease, text_response(201, ""));
-    if (state == State::failed) store.fail(lease, text_response(402, ""));
-    if (state == State::unknown) store.mark_unknown(lease, text_response(202, ""));
+    const Lease lease = std::get<Acquired>(store->reserve({"p", "op", value}, fingerprint, options)).lease;
+    if (state == State::completed) store->complete(lease, text_response(201, ""));
+    if (state == State::failed) store->fail(lease, text_response(402, ""));
+    if (state == State::unknown) store->mark_unknown(lease, text_response(202, ""));
     tx.commit();
   }
 

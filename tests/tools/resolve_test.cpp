@@ -29,8 +29,8 @@ class IdemctlResolve : public ::testing::Test {
     const auto connection = database.connect();
     pqxx::work tx{*connection};
     auto store = database.backend().store(tx);
-    Lease lease = std::get<Acquired>(store.reserve(key, fingerprint, options)).lease;
-    store.mark_unknown(lease, text_response(202, "in doubt"));
+    Lease lease = std::get<Acquired>(store->reserve(key, fingerprint, options)).lease;
+    store->mark_unknown(lease, text_response(202, "in doubt"));
     tx.commit();
     return lease;
   }
@@ -75,7 +75,7 @@ class IdemctlResolve : public ::testing::Test {
   [[nodiscard]] Record record() const {
     const auto connection = database.connect();
     pqxx::work tx{*connection};
-    return database.backend().store(tx).find(key).value();
+    return database.backend().store(tx)->find(key).value();
   }
 
   // It was refused with one line that holds `reason`, neither key nor body, and the record is UNKNOWN as before.
@@ -245,8 +245,8 @@ TEST_F(IdemctlResolve, RefusesARecordThatWasResolvedWithAnEncodedBody) {
                                                       7, AesSecret{std::as_bytes(std::span{secret})}})}}};
   const auto connection = database.connect();
   pqxx::work tx{*connection};
-  encoding.store(tx).resolve(key, lease.holder, State::completed, text_response(201, "charged"),
-                             {.who = "bob", .why = "told so", .generation = lease.generation});
+  encoding.store(tx)->resolve(key, lease.holder, State::completed, text_response(201, "charged"),
+                              {.who = "bob", .why = "told so", .generation = lease.generation});
   tx.commit();
   expect_refused(
       resolve(to_completed(lease)),
@@ -263,12 +263,12 @@ TEST_F(IdemctlResolve, SettlesARecordWhoseBodyIsEncodedWithAPlainOne) {
   const auto connection = database.connect();
   pqxx::work tx{*connection};
   auto store = encoding.store(tx);
-  const Lease lease = std::get<Acquired>(store.reserve(key, fingerprint)).lease;
-  store.mark_unknown(lease, text_response(202, "in doubt"));
+  const Lease lease = std::get<Acquired>(store->reserve(key, fingerprint)).lease;
+  store->mark_unknown(lease, text_response(202, "in doubt"));
   tx.commit();
   EXPECT_EQ(resolve(to_completed(lease)).exit_code, 0);
   pqxx::work later{*connection};
-  EXPECT_EQ(std::get<Replay>(encoding.store(later).reserve(key, fingerprint)).response,
+  EXPECT_EQ(std::get<Replay>(encoding.store(later)->reserve(key, fingerprint)).response,
             text_response(201, "charged"));
 }
 
@@ -276,7 +276,7 @@ TEST_F(IdemctlResolve, RefusesARecordThatItsSlowWorkerSettled) {
   const Lease lease = make_unknown();
   const auto connection = database.connect();
   pqxx::work tx{*connection};
-  database.backend().store(tx).complete(lease, text_response(201, "charged"));
+  database.backend().store(tx)->complete(lease, text_response(201, "charged"));
   tx.commit();
   expect_refused(resolve(to_completed(lease)),
                  "the record is settled already, as COMPLETED by its own holder: nothing was changed");
@@ -285,7 +285,7 @@ TEST_F(IdemctlResolve, RefusesARecordThatItsSlowWorkerSettled) {
 TEST_F(IdemctlResolve, RefusesARecordInProgress) {
   const auto connection = database.connect();
   pqxx::work tx{*connection};
-  const Reservation reservation = database.backend().store(tx).reserve(key, fingerprint);
+  const Reservation reservation = database.backend().store(tx)->reserve(key, fingerprint);
   tx.commit();
   const Lease lease = std::get<Acquired>(reservation).lease;
   expect_refused(resolve(to_completed(lease)),

@@ -33,8 +33,8 @@ class IdemctlShow : public ::testing::Test {
     const auto connection = database.connect();
     pqxx::work tx{*connection};
     auto store = database.backend().store(tx);
-    const Reservation reservation = store.reserve(key, fingerprint, options);
-    work(store, std::get<Acquired>(reservation).lease);
+    const Reservation reservation = store->reserve(key, fingerprint, options);
+    work(*store, std::get<Acquired>(reservation).lease);
     tx.commit();
   }
 
@@ -153,8 +153,8 @@ TEST_F(IdemctlShow, SaysThatABodyIsEncodedAndDoesNotWriteIt) {
   const auto connection = database.connect();
   pqxx::work tx{*connection};
   auto store = encoding.store(tx);
-  const Reservation reservation = store.reserve(key, fingerprint);
-  store.complete(std::get<Acquired>(reservation).lease, text_response(201, "abc"));
+  const Reservation reservation = store->reserve(key, fingerprint);
+  store->complete(std::get<Acquired>(reservation).lease, text_response(201, "abc"));
   tx.commit();
 
   const Ended run = show(key);
@@ -177,8 +177,8 @@ TEST_F(IdemctlShow, SaysThatABodyWasWithheld) {
     const auto connection = database.connect();
     pqxx::work tx{*connection};
     auto store = withholding.store(tx);
-    const Reservation reservation = store.reserve(of, fingerprint);
-    store.complete(std::get<Acquired>(reservation).lease, text_response(201, "abc"));
+    const Reservation reservation = store->reserve(of, fingerprint);
+    store->complete(std::get<Acquired>(reservation).lease, text_response(201, "abc"));
     tx.commit();
     const Ended run = show(of);
     EXPECT_EQ(run.exit_code, 0) << run.error;

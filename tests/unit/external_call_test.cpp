@@ -170,7 +170,7 @@ TEST(ExternalCall, WhatFinishThrowsIsPassedOnAlsoWhereItIsALeaseLostOfAnotherRec
                AlreadySettled);
   EXPECT_EQ(told, 1) << "nobody is told that the answer could not be kept";
   auto tx = database.begin();
-  EXPECT_LE(database.store(tx).find(request.key)->lease_until, clock->now()) << "it was not recorded";
+  EXPECT_LE(database.store(tx)->find(request.key)->lease_until, clock->now()) << "it was not recorded";
 }
 
 // ---- "Conflicts and lost connections are retried within the bounds of the options" (external_call()).

@@ -1,6 +1,6 @@
 // What the conformance suite cannot see: exact times, what stays in memory, and the in-memory database as a
 // backend.
-#include "idem/memory/store.hpp"
+#include "idem/record/store.hpp"
 
 #include <gtest/gtest.h>
 
@@ -37,13 +37,13 @@ class MemoryStore : public ::testing::Test {
 
   Reservation reserve(const Key& of, const ReserveOptions& options = {}) {
     auto tx = db.begin();
-    auto reservation = db.store(tx).reserve(of, request(), options);
+    auto reservation = db.store(tx)->reserve(of, request(), options);
     tx.commit();
     return reservation;
   }
   std::optional<Record> find(const Key& of) {
     auto tx = db.begin();
-    return db.store(tx).find(of);
+    return db.store(tx)->find(of);
   }
 
   std::shared_ptr<testing::FakeClock> clock = std::make_shared<testing::FakeClock>();
@@ -69,7 +69,7 @@ TEST_F(MemoryStore, ARecordExpiresAtTheVeryEndOfItsRetention) {
   const Lease lease = std::get<Acquired>(reserve(key())).lease;
   {
     auto tx = db.begin();
-    EXPECT_EQ(db.store(tx).complete(lease, text_response(201, "paid")), clock->now() + 72h);
+    EXPECT_EQ(db.store(tx)->complete(lease, text_response(201, "paid")), clock->now() + 72h);
     tx.commit();
   }
   clock->advance(72h - 1us);
@@ -94,8 +94,8 @@ TEST_F(MemoryStore, WithoutAClockItIsTheMachinesOwn) {
   auto tx = real.begin();
   auto store = real.store(tx);
   const auto before = std::chrono::system_clock::now() - 1us;
-  ASSERT_TRUE(std::holds_alternative<Acquired>(store.reserve(key(), request())));
-  const TimePoint created_at = store.find(key())->created_at;
+  ASSERT_TRUE(std::holds_alternative<Acquired>(store->reserve(key(), request())));
+  const TimePoint created_at = store->find(key())->created_at;
   EXPECT_GE(created_at, before);
   EXPECT_LE(created_at, std::chrono::system_clock::now());
 }
@@ -105,8 +105,8 @@ TEST_F(MemoryStore, LapseNeverLengthensALeaseThatIsOver) {
   clock->advance(1h);
   auto tx = db.begin();
   auto store = db.store(tx);
-  store.lapse(lease);
-  EXPECT_EQ(store.find(key())->lease_until, lease.lease_until);
+  store->lapse(lease);
+  EXPECT_EQ(store->find(key())->lease_until, lease.lease_until);
 }
 
 // Savepoints: the reservation and its settling go with the level that they were made in.
@@ -114,24 +114,24 @@ TEST_F(MemoryStore, ASubtransactionThatRollsBackTakesItsReservationWithIt) {
   auto tx = db.begin();
   {
     Subtransaction sub{tx};
-    ASSERT_TRUE(std::holds_alternative<Acquired>(db.store(sub).reserve(key(), request())));
+    ASSERT_TRUE(std::holds_alternative<Acquired>(db.store(sub)->reserve(key(), request())));
   }
-  EXPECT_FALSE(db.store(tx).find(key()));
-  ASSERT_TRUE(std::holds_alternative<Acquired>(db.store(tx).reserve(key(), request())));
+  EXPECT_FALSE(db.store(tx)->find(key()));
+  ASSERT_TRUE(std::holds_alternative<Acquired>(db.store(tx)->reserve(key(), request())));
   tx.commit();
   EXPECT_TRUE(find(key()));
 }
 
 TEST_F(MemoryStore, AnOuterReservationIsAlreadyReservedInASubtransaction) {
   auto tx = db.begin();
-  const auto reservation = db.store(tx).reserve(key(), request());
+  const auto reservation = db.store(tx)->reserve(key(), request());
   {
     Subtransaction sub{tx};
     auto store = db.store(sub);
-    EXPECT_THROW((void)store.reserve(key(), request()), AlreadyReserved);
-    store.complete(std::get<Acquired>(reservation).lease, text_response(201, "paid"));
+    EXPECT_THROW((void)store->reserve(key(), request()), AlreadyReserved);
+    store->complete(std::get<Acquired>(reservation).lease, text_response(201, "paid"));
   }
-  EXPECT_EQ(db.store(tx).find(key())->state, State::in_progress);
+  EXPECT_EQ(db.store(tx)->find(key())->state, State::in_progress);
 }
 
 TEST_F(MemoryStore, ExecuteRunsInASubtransaction) {
@@ -159,12 +159,12 @@ TEST_F(MemoryStore, ReservationsThatWaitForEachOtherAreADeadlock) {
   testing::race(2, [&](std::size_t index) {
     auto tx = db.begin();
     auto store = db.store(tx);
-    ASSERT_TRUE(std::holds_alternative<Acquired>(store.reserve(key(index == 0 ? "a" : "b"), request())));
+    ASSERT_TRUE(std::holds_alternative<Acquired>(store->reserve(key(index == 0 ? "a" : "b"), request())));
     both_hold_one.arrive_and_wait();
     ReserveOptions waiting;
     waiting.attempt = random_uuid_v4();
     try {
-      (void)store.reserve(key(index == 0 ? "b" : "a"), request(), waiting);
+      (void)store->reserve(key(index == 0 ? "b" : "a"), request(), waiting);
       tx.commit();
     } catch (const TransactionConflict&) {
       ++conflicts;
@@ -181,12 +181,12 @@ TEST_F(MemoryStore, NothingIsLeftOfReservationsThatWereReleasedOrRolledBack) {
       const Key of = key("k" + std::to_string((static_cast<std::size_t>(i) * 7 + index) % 100));
       auto tx = db.begin();
       auto store = db.store(tx);
-      const auto reservation = store.reserve(of, request());
+      const auto reservation = store->reserve(of, request());
       if (!std::holds_alternative<Acquired>(reservation)) continue;
       if (i % 2 == 0) continue;
       tx.commit();
       auto releasing = db.begin();
-      db.store(releasing).release(std::get<Acquired>(reservation).lease);
+      db.store(releasing)->release(std::get<Acquired>(reservation).lease);
       releasing.commit();
     }
   });
@@ -195,12 +195,12 @@ TEST_F(MemoryStore, NothingIsLeftOfReservationsThatWereReleasedOrRolledBack) {
 
 TEST_F(MemoryStore, ARecordIsCountedUntilItIsGone) {
   auto tx = db.begin();
-  const auto reservation = db.store(tx).reserve(key(), request());
+  const auto reservation = db.store(tx)->reserve(key(), request());
   EXPECT_EQ(db.record_count(), 1U);
   tx.commit();
   EXPECT_EQ(db.record_count(), 1U);
   auto releasing = db.begin();
-  db.store(releasing).release(std::get<Acquired>(reservation).lease);
+  db.store(releasing)->release(std::get<Acquired>(reservation).lease);
   EXPECT_EQ(db.record_count(), 1U);
   releasing.commit();
   EXPECT_EQ(db.record_count(), 0U);
@@ -244,9 +244,9 @@ TEST_F(MemoryStore, AResponseOverTheLimitIsRefused) {
   auto tx = db.begin();
   auto store = db.store(tx);
   Response response{200, {}, std::vector<std::byte>((std::size_t{16} << 20) + 1)};
-  EXPECT_THROW(store.complete(lease, response), InvalidArgument);
+  EXPECT_THROW(store->complete(lease, response), InvalidArgument);
   response.body.pop_back();
-  store.complete(lease, response);
+  store->complete(lease, response);
   tx.commit();
   EXPECT_EQ(std::get<Replay>(reserve(key())).response.body.size(), std::size_t{16} << 20);
 }

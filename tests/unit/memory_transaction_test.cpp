@@ -50,8 +50,8 @@ TEST_F(MemoryTransaction, CannotBeUsedAfterItsEnd) {
   EXPECT_THROW(tx.on_commit([] {}), TransactionClosed);
   EXPECT_THROW(tx.on_rollback([] {}), TransactionClosed);
   EXPECT_THROW(Subtransaction{tx}, TransactionClosed);
-  EXPECT_THROW((void)store.find({"p", "o", "k"}), TransactionClosed);
-  EXPECT_THROW((void)db.store(tx).find({"p", "o", "k"}), TransactionClosed);
+  EXPECT_THROW((void)store->find({"p", "o", "k"}), TransactionClosed);
+  EXPECT_THROW((void)db.store(tx)->find({"p", "o", "k"}), TransactionClosed);
   tx.rollback();
 }
 
@@ -66,7 +66,7 @@ TEST_F(MemoryTransaction, CanBeMovedAndItsStoreStaysItsOwn) {
   EXPECT_THROW((void)db.store(*source), TransactionClosed);
   source.reset();
   EXPECT_TRUE(target.is_open());
-  EXPECT_FALSE(store.find({"p", "o", "k"}));
+  EXPECT_FALSE(store->find({"p", "o", "k"}));
   target.commit();
   EXPECT_EQ(notes, Notes{"committed"});
   auto reader = db.begin();
@@ -209,7 +209,7 @@ class SpoiledMemoryTransaction : public MemoryTransaction {
     auto store = db.store(tx);
     const Lease none{
         {"p", "o", "k"}, Fingerprint::from_bytes(Fingerprint::Bytes{}), {1, Uuid{}}, 1, TimePoint{}};
-    EXPECT_THROW(store.complete(none, text_response(200, "")), LeaseLost);
+    EXPECT_THROW(store->complete(none, text_response(200, "")), LeaseLost);
   }
 };
 
@@ -223,7 +223,7 @@ TEST_F(SpoiledMemoryTransaction, CommitsNothingAndRefusesEveryCall) {
   EXPECT_TRUE(tx.is_open());
   EXPECT_THROW((void)table.find(tx, "a"), TransactionClosed);
   EXPECT_THROW(table.put(tx, "b", 1), TransactionClosed);
-  EXPECT_THROW((void)store.find({"p", "o", "k"}), TransactionClosed);
+  EXPECT_THROW((void)store->find({"p", "o", "k"}), TransactionClosed);
   EXPECT_THROW(tx.on_commit([] {}), TransactionClosed);
   EXPECT_THROW(Subtransaction{tx}, TransactionClosed);
   EXPECT_TRUE(notes.empty());

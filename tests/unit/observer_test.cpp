@@ -19,11 +19,11 @@ using namespace std::chrono_literals;
 
 struct Recorder final : Observer {
   void observe(const Observation& observation) noexcept override {
-    events.push_back(observation.event);
-    keys.push_back(observation.key);
+    events.push_back(observation.what);
+    keys.push_back(observation.subject);
     EXPECT_GE(observation.duration.count(), 0);
   }
-  std::vector<Event> events;
+  std::vector<Observed> events;
   std::vector<Key> keys;
 };
 
@@ -45,14 +45,14 @@ class ObserverOfAStore : public ::testing::Test {
   }
   Lease acquire(const std::string& value, const ReserveOptions& options = {}) {
     auto tx = db.begin();
-    auto reservation = db.store(tx).reserve(key(value), request(), options);
+    auto reservation = db.store(tx)->reserve(key(value), request(), options);
     tx.commit();
     return std::get<Acquired>(reservation).lease;
   }
   // What the calls were told as, and forgets them.
-  std::vector<Event> told() { return std::exchange(recorder->events, {}); }
+  std::vector<Observed> told() { return std::exchange(recorder->events, {}); }
 
-  using Events = std::vector<Event>;
+  using Events = std::vector<Observed>;
   std::shared_ptr<Recorder> recorder = std::make_shared<Recorder>();
   std::shared_ptr<testing::FakeClock> clock = std::make_shared<testing::FakeClock>();
   memory::Database db{clock, recorder};
@@ -60,26 +60,27 @@ class ObserverOfAStore : public ::testing::Test {
 
 TEST_F(ObserverOfAStore, SeesEachAnswerOfReserve) {
   const Lease lease = acquire("k", resumable());
-  EXPECT_EQ(told(), Events{Event::acquired});
+  EXPECT_EQ(told(), Events{Observed::acquired});
   auto tx = db.begin();
   auto store = db.store(tx);
-  (void)store.reserve(key("k"), request());
-  (void)store.reserve(key("k"), request(2));
+  (void)store->reserve(key("k"), request());
+  (void)store->reserve(key("k"), request(2));
   ReserveOptions own = resumable();
   own.attempt = lease.holder.attempt;
   clock->advance(1min);
-  (void)store.reserve(key("k"), request());
-  (void)store.reserve(key("k"), request(), own);
-  EXPECT_EQ(told(), (Events{Event::in_progress, Event::mismatch, Event::unknown, Event::acquired_again}));
+  (void)store->reserve(key("k"), request());
+  (void)store->reserve(key("k"), request(), own);
+  EXPECT_EQ(told(),
+            (Events{Observed::in_progress, Observed::mismatch, Observed::unknown, Observed::acquired_again}));
   tx.commit();
   clock->advance(1min);
   const Lease taken = acquire("k", resumable());
-  EXPECT_EQ(told(), Events{Event::took_over});
+  EXPECT_EQ(told(), Events{Observed::took_over});
   auto settling = db.begin();
   auto settled = db.store(settling);
-  settled.complete(taken, text_response(201, "paid"));
-  (void)settled.reserve(key("k"), request());
-  EXPECT_EQ(told(), (Events{Event::completed, Event::replayed}));
+  settled->complete(taken, text_response(201, "paid"));
+  (void)settled->reserve(key("k"), request());
+  EXPECT_EQ(told(), (Events{Observed::completed, Observed::replayed}));
 }
 
 TEST_F(ObserverOfAStore, SeesEachWrite) {
@@ -89,20 +90,20 @@ TEST_F(ObserverOfAStore, SeesEachWrite) {
   (void)told();
   auto tx = db.begin();
   auto store = db.store(tx);
-  store.mark_sent(failed);
-  (void)store.renew(failed, 1min);
-  store.lapse(failed);
-  store.fail(failed, text_response(402, "declined"));
-  store.mark_unknown(unknown, text_response(202, "ask again"));
+  store->mark_sent(failed);
+  (void)store->renew(failed, 1min);
+  store->lapse(failed);
+  store->fail(failed, text_response(402, "declined"));
+  store->mark_unknown(unknown, text_response(202, "ask again"));
   Resolution resolution{"operator", "why"};
   resolution.generation = unknown.generation;
-  store.resolve(unknown.key, unknown.holder, State::completed, text_response(201, "paid"), resolution);
-  store.release(released);
-  (void)store.find(released.key);
-  (void)store.find(failed.key);
-  EXPECT_EQ(told(),
-            (Events{Event::marked_sent, Event::renewed, Event::lapsed, Event::failed, Event::marked_unknown,
-                    Event::resolved, Event::released, Event::not_found, Event::found}));
+  store->resolve(unknown.key, unknown.holder, State::completed, text_response(201, "paid"), resolution);
+  store->release(released);
+  (void)store->find(released.key);
+  (void)store->find(failed.key);
+  EXPECT_EQ(told(), (Events{Observed::marked_sent, Observed::renewed, Observed::lapsed, Observed::failed,
+                            Observed::marked_unknown, Observed::resolved, Observed::released,
+                            Observed::not_found, Observed::found}));
 }
 
 TEST_F(ObserverOfAStore, SeesEachError) {
@@ -111,7 +112,7 @@ TEST_F(ObserverOfAStore, SeesEachError) {
   const auto failing = [&](const auto& call) {
     auto tx = db.begin();
     auto store = db.store(tx);
-    EXPECT_ANY_THROW(call(store));
+    EXPECT_ANY_THROW(call(*store));
   };
   failing([&](auto& store) { (void)store.reserve(key(""), request()); });
   failing([&](auto& store) { (void)store.reserve(key("k"), request(1, 0x80)); });
@@ -124,8 +125,8 @@ TEST_F(ObserverOfAStore, SeesEachError) {
     store.complete(lease, text_response(201, "paid"));
     store.complete(lease, text_response(201, "paid"));
   });
-  EXPECT_EQ(told(), (Events{Event::error, Event::error, Event::lease_lost, Event::completed,
-                            Event::already_settled}));
+  EXPECT_EQ(told(), (Events{Observed::error, Observed::error, Observed::lease_lost, Observed::completed,
+                            Observed::already_settled}));
 }
 
 TEST_F(ObserverOfAStore, IsToldWhoseKeyItWas) {
@@ -135,11 +136,11 @@ TEST_F(ObserverOfAStore, IsToldWhoseKeyItWas) {
 }
 
 TEST(EventName, IsStableAndItsOwn) {
-  EXPECT_EQ(to_string(Event::took_over), "took_over");
-  EXPECT_EQ(to_string(Event::already_settled), "already_settled");
+  EXPECT_EQ(to_string(Observed::took_over), "took_over");
+  EXPECT_EQ(to_string(Observed::already_settled), "already_settled");
   std::set<std::string_view> names;
-  for (int event = 0; event <= static_cast<int>(Event::error); ++event) {
-    EXPECT_TRUE(names.insert(to_string(static_cast<Event>(event))).second);
+  for (int event = 0; event <= static_cast<int>(Observed::error); ++event) {
+    EXPECT_TRUE(names.insert(to_string(static_cast<Observed>(event))).second);
   }
 }
 
@@ -150,12 +151,12 @@ TEST(ObserverOfAnInbox, SeesEachEventAndEachVersion) {
   auto inbox = database.inbox_store(tx);
   const TimePoint now = testing::FakeClock::default_start;
   const std::vector<EventIdentity> events{{"s", "e1", now}, {"s", "e1", now}, {"s", "e2", now - 24h * 365}};
-  (void)inbox.receive("consumer", events, {});
-  (void)inbox.advance("consumer", "account", 2);
-  (void)inbox.advance("consumer", "account", 1);
-  EXPECT_THROW((void)inbox.advance("consumer", "", 1), InvalidEvent);
-  EXPECT_EQ(recorder->events, (std::vector{Event::applied, Event::duplicate, Event::beyond_horizon,
-                                           Event::applied, Event::not_newer, Event::error}));
+  (void)inbox->receive("consumer", events, {});
+  (void)inbox->advance("consumer", "account", 2);
+  (void)inbox->advance("consumer", "account", 1);
+  EXPECT_THROW((void)inbox->advance("consumer", "", 1), InvalidEvent);
+  EXPECT_EQ(recorder->events, (std::vector{Observed::applied, Observed::duplicate, Observed::beyond_horizon,
+                                           Observed::applied, Observed::not_newer, Observed::error}));
   EXPECT_EQ(recorder->keys.front(), (Key{"s", "consumer", "e1"}));
   EXPECT_EQ(recorder->keys.at(3), (Key{"account", "consumer", "2"}));
 }

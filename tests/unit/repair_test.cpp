@@ -12,7 +12,6 @@
 #include "idem/base/error.hpp"
 #include "idem/call/external_call.hpp"
 #include "idem/memory/database.hpp"
-#include "idem/settlement/apply_repair.hpp"
 #include "idem/testing/fake_acquirer.hpp"
 #include "idem/testing/fake_clock.hpp"
 
@@ -195,7 +194,7 @@ TEST(RepairOldDecline, AChargeIsNotAnsweredByTheOldRecordsDecline) {
   clock->advance(1h);
 
   auto tx = database.begin();
-  const Record record = database.store(tx).find(request.key).value();
+  const Record record = database.store(tx)->find(request.key).value();
   const std::string key = downstream_key(request.key, request.fingerprint);
   const SettlementEntry old{.downstream_key = key,
                             .outcome = SettlementOutcome::declined,
@@ -223,7 +222,7 @@ TEST(RepairOldDecline, AChargeIsNotAnsweredByTheOldRecordsDecline) {
     tx.commit();
   }
   auto after = database.begin();
-  EXPECT_NE(database.store(after).find(request.key)->state, State::failed)
+  EXPECT_NE(database.store(after)->find(request.key)->state, State::failed)
       << "the client of a charge that was made is told that it was declined";
 }
 

@@ -16,7 +16,7 @@
 #include "idem/memory/database.hpp"
 #include "idem/request/fingerprint.hpp"
 #include "idem/response/aes_gcm_codec.hpp"
-#include "response/response_rules.hpp"
+#include "response/stored_form.hpp"
 
 namespace idem {
 namespace {
@@ -196,7 +196,7 @@ TEST(ResponseRules, ACallersCompressionWrapsTheEncryption) {
   };
   EXPECT_EQ(std::get<Executed>(run()).response, response);
   EXPECT_EQ(std::get<Replay>(run()).response, response);
-  const Response stored = db.store(tx).find_stored(request.key)->response.value();
+  const Response stored = db.store(tx)->find_stored(request.key)->response.value();
   EXPECT_EQ(encoded_by(stored), "runs+aes-256-gcm");
   EXPECT_LT(stored.body.size(), 200U);
 }

@@ -57,8 +57,8 @@ TEST(SweepRun, ARecordThatWasBeingCommittedDuringAPassIsResumedByTheNextAfterIts
   const auto begin = [&] { return database.begin(); };
   std::optional<memory::Transaction> in_flight = database.begin();
   (void)database.store(*in_flight)
-      .reserve({"p", "op", "k"}, Fingerprinter{}({.operation = "op", .body = "{}"}),
-               {.lease = 30s, .resumable = true, .downstream = deduplicates_for("acquirer", 24h)});
+      ->reserve({"p", "op", "k"}, Fingerprinter{}({.operation = "op", .body = "{}"}),
+                {.lease = 30s, .resumable = true, .downstream = deduplicates_for("acquirer", 24h)});
   clock->advance(1ms);
 
   std::stop_source stop;
@@ -151,7 +151,7 @@ TEST(PromiseChanged, ALapsedRecordOfTheOldPromiseIsOwnedBySomebody) {
   const Request request{{"p", "op", "k"}, Fingerprinter{}({.operation = "op", .body = "{}"})};
   {
     auto tx = database.begin();
-    (void)database.store(tx).reserve(
+    (void)database.store(tx)->reserve(
         request.key, request.fingerprint,
         {.lease = 30s, .resumable = true, .downstream = cannot_deduplicate("acquirer")});
     tx.commit();
@@ -161,7 +161,7 @@ TEST(PromiseChanged, ALapsedRecordOfTheOldPromiseIsOwnedBySomebody) {
               SweepOptions{.operation = "op"}};
   const SweepPass pass = sweep.pass();
   auto tx = database.begin();
-  const State state = database.store(tx).find(request.key)->state;
+  const State state = database.store(tx)->find(request.key)->state;
   EXPECT_NE(state, State::in_progress) << "nobody will ever settle it";
   EXPECT_EQ(pass.unknown == 1, state == State::unknown) << "the count says what is not so";
 }
@@ -201,7 +201,7 @@ TEST(Sweep, StartsNoCommandWhereTheRecordIsGone) {
 
   {  // Reserved, and the process died before it marked anything.
     auto tx = database.begin();
-    (void)database.store(tx).reserve(
+    (void)database.store(tx)->reserve(
         request.key, request.fingerprint,
         {.lease = 30s, .retention = 1min, .resumable = true, .downstream = cannot_deduplicate("acquirer")});
     tx.commit();

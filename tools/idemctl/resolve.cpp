@@ -10,7 +10,7 @@
 #include "failure.hpp"
 #include "idem/base/error.hpp"
 #include "idem/postgres/backend.hpp"
-#include "idem/response/body_codec.hpp"
+#include "idem/response/rules.hpp"
 #include "input.hpp"
 #include "text.hpp"
 #include "values.hpp"
@@ -186,13 +186,13 @@ Answer resolve(Words words) {
       // Without --yes the same is done and rolled back, so that whatever would refuse it is told.
       pqxx::work tx{connection};
       const idem::TimePoint until =
-          backend.store(tx).resolve(asked.key, asked.holder, asked.state, asked.response, asked.resolution);
+          backend.store(tx)->resolve(asked.key, asked.holder, asked.state, asked.response, asked.resolution);
       if (yes) tx.commit();
       expires_at = until;
     } catch (const idem::LeaseLost&) {
       // The one who got there first may have done the same. It is seen in a new transaction only.
       pqxx::read_transaction tx{connection};
-      found = backend.store(tx).find_stored(asked.key);
+      found = backend.store(tx)->find_stored(asked.key);
     }
   });
   if (!expires_at) return {.out = already_done(found, asked)};

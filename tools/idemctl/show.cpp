@@ -4,8 +4,7 @@
 #include "failure.hpp"
 #include "idem/postgres/backend.hpp"
 #include "idem/record/record.hpp"
-#include "idem/response/body_codec.hpp"
-#include "idem/response/withheld.hpp"
+#include "idem/response/rules.hpp"
 #include "request/key_hash.hpp"
 #include "text.hpp"
 
@@ -94,7 +93,7 @@ std::string show(Words words) {
   std::optional<idem::Record> record;
   with_connection(arguments.required("database-url"), [&](pqxx::connection& connection) {
     pqxx::read_transaction tx{connection};
-    record = backend.store(tx).find_stored(key);
+    record = backend.store(tx)->find_stored(key);
   });
   if (!record) throw NotFound{"no record of that principal, operation and key, or it has expired"};
   if (!arguments.has("body")) return describe(*record);

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "idem/base/uuid.hpp"
+#include "idem/idem.hpp"
 
 namespace payments::demo {
 namespace {

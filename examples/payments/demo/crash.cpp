@@ -15,7 +15,7 @@
 #include "../payment_service.hpp"
 #include "../request_line.hpp"
 #include "change.hpp"
-#include "idem/postgres/backend.hpp"
+#include "idem/postgres.hpp"
 #include "scenes.hpp"
 
 namespace payments::demo {

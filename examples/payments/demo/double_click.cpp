@@ -10,8 +10,8 @@
 #include "../payment_service.hpp"
 #include "../request_line.hpp"
 #include "change.hpp"
-#include "idem/postgres/backend.hpp"
-#include "idem/testing/race.hpp"
+#include "idem/postgres.hpp"
+#include "idem/testing.hpp"
 #include "scenes.hpp"
 
 namespace payments::demo {

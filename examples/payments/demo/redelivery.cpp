@@ -12,8 +12,8 @@
 #include "../redelivery.hpp"
 #include "../run.hpp"
 #include "change.hpp"
-#include "idem/postgres/backend.hpp"
-#include "idem/testing/race.hpp"
+#include "idem/postgres.hpp"
+#include "idem/testing.hpp"
 #include "scenes.hpp"
 
 namespace payments::demo {

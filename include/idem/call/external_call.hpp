@@ -1,4 +1,4 @@
-// Shape (B): an outside call between two commits, made once even where the process dies in the gap.
+// An outside call between two commits, made once even where the process dies in the gap.
 #pragma once
 
 #include <algorithm>
@@ -370,14 +370,14 @@ class ExternalCalling {
         auto unit = begin_();
         begun = true;
         auto& tx = transaction_of(unit);
-        auto store = backend_.store(tx);
-        if constexpr (std::is_void_v<decltype(body(tx, store))>) {
-          body(tx, store);
+        const auto store = backend_.store(tx);
+        if constexpr (std::is_void_v<decltype(body(tx, *store))>) {
+          body(tx, *store);
           committing = true;
           commit(unit);
           return;
         } else {
-          auto result = body(tx, store);
+          auto result = body(tx, *store);
           committing = true;
           commit(unit);
           return result;
@@ -390,7 +390,7 @@ class ExternalCalling {
         if (committing && not_known) in_doubt = true;
         const bool again =
             failure != Failure::definite && (failure != Failure::unknown || committing || !begun);
-        retries.another(again, in_doubt);
+        retries.wait_or_rethrow(again, in_doubt);
       }
     }
   }

@@ -27,8 +27,9 @@ struct SweepPass {
   std::size_t lapsed = 0;   ///< Records found lapsed.
   std::size_t settled = 0;  ///< Of those: settled now.
   std::size_t unknown = 0;  ///< UNKNOWN now: reconciliation settles them.
-  std::size_t left = 0;     ///< Still in progress: somebody else is at it, or the downstream does not answer.
-  std::size_t failed = 0;   ///< Those that an exception left as they were.
+  std::size_t passed_over =
+      0;                   ///< Still in progress: somebody else is at it, or the downstream does not answer.
+  std::size_t failed = 0;  ///< Those that an exception left as they were.
   /// How long the oldest record has been in progress, lapsed or not, by the store's clock; empty where there is none.
   std::optional<std::chrono::microseconds> oldest_age{};
 };
@@ -156,7 +157,7 @@ class Sweep {
     try {
       auto operation = recovered(lapsed);
       if constexpr (detail::Dereferenceable<decltype(operation)>) {
-        return operation ? call(lapsed, *operation) : &SweepPass::left;
+        return operation ? call(lapsed, *operation) : &SweepPass::passed_over;
       } else {
         return call(lapsed, operation);
       }
@@ -176,7 +177,7 @@ class Sweep {
     // Gone: somebody settled it, and its answer has expired since it was listed.
     if (!outcome || std::holds_alternative<Executed>(*outcome) || std::holds_alternative<Replay>(*outcome))
       return &SweepPass::settled;
-    return std::holds_alternative<Unknown>(*outcome) ? &SweepPass::unknown : &SweepPass::left;
+    return std::holds_alternative<Unknown>(*outcome) ? &SweepPass::unknown : &SweepPass::passed_over;
   }
 
   const Backend& backend_;

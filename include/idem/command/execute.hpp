@@ -1,4 +1,4 @@
-// Shape (A) inside the caller's transaction: reserve, business writes and the stored answer are one commit.
+// A command inside the caller's transaction: reserve, business writes and the stored answer are one commit.
 #pragma once
 
 #include <stdexcept>
@@ -28,8 +28,8 @@ inline Outcome outcome_of(Reservation&& reservation) {
       std::move(reservation));
 }
 
-template <class Store, class Tx, class Handler>
-Outcome run_acquired(Store& store, Tx& tx, const Lease& lease, Handler& handler) {
+template <class Tx, class Handler>
+Outcome run_acquired(IdempotencyStore& store, Tx& tx, const Lease& lease, Handler& handler) {
   static_assert(
       std::is_invocable_r_v<Decision, Handler&, Tx&, const Lease&>,
       "the handler is called as handler(tx, lease) and returns idem::completed(...) or idem::failed(...)");
@@ -62,11 +62,11 @@ Outcome run_acquired(Store& store, Tx& tx, const Lease& lease, Handler& handler)
 template <class Backend, class Tx, class Handler>
 [[nodiscard]] Outcome execute(const Backend& backend, Tx& tx, const Request& request, Handler&& handler,
                               const ReserveOptions& options = {}) {
-  auto store = backend.store(tx);
-  Reservation reservation = store.reserve(request.key, request.fingerprint, options);
+  const auto store = backend.store(tx);
+  Reservation reservation = store->reserve(request.key, request.fingerprint, options);
   if (const auto* acquired = std::get_if<Acquired>(&reservation)) {
     try {
-      return detail::run_acquired(store, tx, acquired->lease, handler);
+      return detail::run_acquired(*store, tx, acquired->lease, handler);
     } catch (...) {
       // Half of the work must not be committed, with a record that nobody settles.
       backend.make_uncommittable(tx);

@@ -59,7 +59,7 @@ class PurgePace {
   // Throws InvalidArgument where the options break a limit.
   explicit PurgePace(const PurgeOptions& options);
   // Waits out the pause, and says whether another transaction is due.
-  bool another();
+  bool due();
   [[nodiscard]] PurgeBatch next();
   void committed(const PurgedBatch& batch);
   // The transaction was rolled back by a race: it is run again. False after too many in a row.
@@ -83,7 +83,7 @@ template <class Begin, class Backend, class Batch>
 PurgeReport purge(const Backend& backend, const Begin& begin, const PurgeOptions& options,
                   const Batch& batch) {
   PurgePace pace{options};
-  while (pace.another()) {
+  while (pace.due()) {
     try {
       auto unit = begin();
       const PurgedBatch purged = batch(transaction_of(unit), pace.next());

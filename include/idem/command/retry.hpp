@@ -36,7 +36,7 @@ class Retries {
   explicit Retries(const RetryOptions& options);
   // In a handler: waits and returns where the failure at hand allows another try and one is left. Otherwise throws it
   // again; where a COMMIT of ours is in doubt, CommitUnknown with it nested.
-  void another(bool allowed, bool in_doubt);
+  void wait_or_rethrow(bool allowed, bool in_doubt);
 
  private:
   // Waits and says true, or says false where no try is left.

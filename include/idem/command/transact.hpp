@@ -1,4 +1,4 @@
-// Shape (A) whole: begins, runs, commits, retries what passes, and settles a lost COMMIT.
+// A command in a transaction of its own: begins, runs, commits, retries what passes, and settles a lost COMMIT.
 #pragma once
 
 #include <utility>

@@ -99,9 +99,9 @@ class Inbox {
   template <class Tx, Identified Event>
   requires AppliesEvent<Consumer, Tx, Event>
   [[nodiscard]] Delivery deliver(Tx& tx, const Event& event) {
-    auto store = backend_.inbox_store(tx);
+    const auto store = backend_.inbox_store(tx);
     const EventIdentity& identity = event.identity;
-    const Delivery delivery = store.receive(Consumer::name, {&identity, 1}, options_).front();
+    const Delivery delivery = store->receive(Consumer::name, {&identity, 1}, options_).front();
     if (delivery == Delivery::applied)
       detail::run_consumer(backend_, tx, [&] { consumer_.apply(tx, event); });
     return delivery;
@@ -123,8 +123,8 @@ class Inbox {
     std::vector<EventIdentity> identities;
     identities.reserve(std::ranges::size(events));
     for (const Event& event : events) identities.push_back(event.identity);
-    auto store = backend_.inbox_store(tx);
-    std::vector<Delivery> deliveries = store.receive(Consumer::name, identities, options_);
+    const auto store = backend_.inbox_store(tx);
+    std::vector<Delivery> deliveries = store->receive(Consumer::name, identities, options_);
 
     if (std::ranges::find(deliveries, Delivery::applied) == deliveries.end()) return deliveries;
     detail::run_consumer(backend_, tx, [&] {

@@ -1,13 +1,13 @@
 // One transaction's view of the events that consumers have seen.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "idem/event/event_identity.hpp"
-#include "idem/event/inbox_options.hpp"
 #include "idem/record/observer.hpp"
 
 namespace idem {
@@ -31,6 +31,28 @@ enum class Versioned {
 
 /// The outcome's stable name, such as "not_newer".
 [[nodiscard]] std::string_view to_string(Versioned versioned) noexcept;
+
+/// What an inbox does with an event whose age cannot be told: it has no time, or one further in the future than the
+/// skew.
+enum class UnknownAge {
+  refuse,  ///< `beyond_horizon`: it cannot be proven unseen, so a person or a dead letter decides.
+  apply,   ///< As one made now. The caller vouches that none is redelivered after the horizon.
+};
+
+/// Give every inbox of one consumer equal ones. A mark is kept as long as the options of the inbox that received the
+/// event say: another inbox with a longer horizon, or a longer one later, may apply an event again whose mark was
+/// purged.
+struct InboxOptions {
+  /// How long after it was made an event may still be delivered, the first time or again. At least 0, at most ten years;
+  /// default 7 days. At least what the broker retains and redelivers. Milliseconds.
+  std::chrono::milliseconds horizon{std::chrono::days{7}};
+  /// How far the maker's clock may be ahead of the store's. At least 0, at most ten years; default 5 minutes.
+  std::chrono::milliseconds skew{std::chrono::minutes{5}};
+  UnknownAge unknown_age = UnknownAge::refuse;
+};
+
+/// Throws InvalidArgument, naming the option and its limit, where `options` break one.
+void validate(const InboxOptions& options);
 
 /// The inbox and the version guard as one transaction of the caller's sees and changes them; what Inbox and VersionGuard
 /// stand on.

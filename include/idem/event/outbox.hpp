@@ -32,14 +32,14 @@ class Outbox {
   /// commit. Throws what OutboxStore::append() throws.
   template <class Tx>
   Uuid append(Tx& tx, const OutboxMessage& message) const {
-    return backend_.outbox_store(tx).append({&message, 1}).front();
+    return backend_.outbox_store(tx)->append({&message, 1}).front();
   }
 
   /// Appends several events in order, in one statement. Otherwise as the other.
   template <class Tx, std::ranges::contiguous_range Messages>
   requires std::same_as<std::ranges::range_value_t<Messages>, OutboxMessage> std::vector<Uuid> append(
       Tx& tx, const Messages& messages)
-  const { return backend_.outbox_store(tx).append(std::span<const OutboxMessage>{messages}); }
+  const { return backend_.outbox_store(tx)->append(std::span<const OutboxMessage>{messages}); }
 
  private:
   const Backend& backend_;

@@ -47,8 +47,8 @@ class VersionGuard {
   template <class Tx, VersionedEvent Event>
   requires AppliesEvent<Consumer, Tx, Event>
   [[nodiscard]] Versioned deliver(Tx& tx, const Event& event) {
-    auto store = backend_.inbox_store(tx);
-    const Versioned versioned = store.advance(Consumer::name, event.entity, event.version);
+    const auto store = backend_.inbox_store(tx);
+    const Versioned versioned = store->advance(Consumer::name, event.entity, event.version);
     if (versioned == Versioned::applied) {
       detail::run_consumer(backend_, tx, [&] { consumer_.apply(tx, event); });
     }

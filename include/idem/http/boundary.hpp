@@ -56,7 +56,7 @@ class Answer {
   ///
   /// Throws InvalidArgument for a status that is not 200 to 599, and NotStored where the policy does not store such an
   /// answer, so that the transaction is rolled back: let it pass.
-  /// Only for handlers that run in one transaction (shape A): an outside call's answer is always stored.
+  /// Only for handlers that run in one transaction: an outside call's answer is always stored.
   [[nodiscard]] Decision decide(Response response);
 
  private:

@@ -9,12 +9,12 @@
 #include "idem/base/clock.hpp"
 #include "idem/command/purge.hpp"
 #include "idem/command/transact.hpp"
-#include "idem/memory/inbox_store.hpp"
+#include "idem/event/inbox_store.hpp"
+#include "idem/event/outbox_store.hpp"
 #include "idem/memory/lost_commit.hpp"
-#include "idem/memory/outbox_store.hpp"
-#include "idem/memory/store.hpp"
 #include "idem/memory/transaction.hpp"
 #include "idem/record/lapsed.hpp"
+#include "idem/record/store.hpp"
 #include "idem/response/rules.hpp"
 
 namespace idem {
@@ -46,16 +46,23 @@ class Database {
   /// Begins a transaction.
   [[nodiscard]] Transaction begin();
 
-  /// The records as `tx`, a Transaction or a Subtransaction of this database, sees and changes them. Throws
-  /// InvalidArgument for another database's; the store's functions throw TransactionClosed where `tx` is not
-  /// open.
-  [[nodiscard]] Store store(TransactionBase& tx) const;
+  /// The records as `tx`, a Transaction or a Subtransaction of this database, sees and changes them. `tx` must outlive the
+  /// store, which belongs to its thread. Throws InvalidArgument for another database's; the store's functions throw
+  /// TransactionClosed where `tx` is not open.
+  ///
+  /// As on PostgreSQL under READ COMMITTED: `reserve` never waits for another open transaction but answers InProgress,
+  /// except where it settles a lost COMMIT (`ReserveOptions::attempt`); the functions that take a lease or a holder wait
+  /// for another transaction's write to the record and then go by what is there. A wait that would never end throws
+  /// TransactionConflict.
+  [[nodiscard]] std::unique_ptr<IdempotencyStore> store(TransactionBase& tx) const;
 
-  /// The events that consumers have seen, as `tx` sees and changes them. Throws as store().
-  [[nodiscard]] InboxStore inbox_store(TransactionBase& tx) const;
+  /// The events that consumers have seen, as `tx` sees and changes them: what Inbox and VersionGuard stand on. Another
+  /// transaction's uncommitted mark or version is waited for; a wait that would never end throws TransactionConflict.
+  /// Throws as store().
+  [[nodiscard]] std::unique_ptr<InboxStore> inbox_store(TransactionBase& tx) const;
 
   /// The outbox, as `tx` appends to it. Throws as store().
-  [[nodiscard]] OutboxStore outbox_store(TransactionBase& tx) const;
+  [[nodiscard]] std::unique_ptr<OutboxStore> outbox_store(TransactionBase& tx) const;
 
   /// The events in the outbox that `tx` sees, in the order of their sequence. Throws as store().
   [[nodiscard]] std::vector<OutboxEvent> outbox_events(TransactionBase& tx) const;

@@ -11,7 +11,7 @@
 #include "idem/command/retry.hpp"
 #include "idem/postgres/backend.hpp"
 #include "idem/postgres/repair.hpp"
-#include "idem/settlement/apply_repair.hpp"
+#include "idem/settlement/repair.hpp"
 
 namespace idem {
 inline namespace v0 {
@@ -33,7 +33,7 @@ struct RepairPass {
   std::size_t queued = 0;  ///< Repairs found in the queue.
   std::size_t applied = 0;
   std::size_t settled_already = 0;  ///< Done, as somebody else had settled the record.
-  std::size_t left =
+  std::size_t passed_over =
       0;  ///< recover() gave no operation, another worker has it, or a charge of its record comes first.
   std::size_t failed = 0;  ///< Those that an exception left in the queue, TooEarly among them.
 };
@@ -58,15 +58,15 @@ RepairPass apply_repairs(const Backend& backend, Begin&& begin, Recover&& recove
       try {
         auto unit = begin();
         auto& tx = idem::detail::transaction_of(unit);
-        if (!lock_repair(tx, backend.names(), repair.repair_key)) return Repaired::left;
+        if (!lock_repair(tx, backend.names(), repair.repair_key)) return Repaired::passed_over;
         const Repaired repaired = apply_repair(backend, tx, repair, recover);
-        if (repaired == Repaired::left) return repaired;
+        if (repaired == Repaired::passed_over) return repaired;
         (void)finish_repair(tx, backend.names(), repair.repair_key, std::string{to_string(repaired)});
         idem::detail::commit(unit);
         return repaired;
       } catch (...) {
         const Failure failure = backend.failure_of(std::current_exception());
-        retries.another(failure == Failure::transient || failure == Failure::lost, false);
+        retries.wait_or_rethrow(failure == Failure::transient || failure == Failure::lost, false);
       }
     }
   };
@@ -82,8 +82,8 @@ RepairPass apply_repairs(const Backend& backend, Begin&& begin, Recover&& recove
         case Repaired::settled_already:
           ++pass.settled_already;
           break;
-        case Repaired::left:
-          ++pass.left;
+        case Repaired::passed_over:
+          ++pass.passed_over;
           break;
       }
     } catch (...) {

@@ -7,12 +7,12 @@
 
 #include "idem/command/purge.hpp"
 #include "idem/command/transact.hpp"
-#include "idem/postgres/inbox_store.hpp"
+#include "idem/event/inbox_store.hpp"
+#include "idem/event/outbox_store.hpp"
 #include "idem/postgres/names.hpp"
-#include "idem/postgres/outbox_store.hpp"
-#include "idem/postgres/store.hpp"
 #include "idem/record/lapsed.hpp"
 #include "idem/record/observer.hpp"
+#include "idem/record/store.hpp"
 #include "idem/response/rules.hpp"
 
 namespace pqxx {
@@ -22,6 +22,8 @@ class dbtransaction;
 namespace idem {
 inline namespace v0 {
 namespace postgres {
+
+struct Configuration;
 
 /// How a duplicate of an uncommitted reservation is told at once that it is one.
 enum class Gate {
@@ -57,14 +59,19 @@ class Backend {
   /// The names that it was made with. Valid while it lives.
   [[nodiscard]] const Names& names() const noexcept;
 
-  /// One transaction's view of the records. `tx` must outlive it. Sends nothing.
-  [[nodiscard]] Store store(pqxx::dbtransaction& tx) const;
+  /// The records as `tx` sees and changes them. `tx` must outlive the store, which belongs to its thread. Sends nothing.
+  ///
+  /// The store sends each statement through `tx`, unprepared, and sends no BEGIN, COMMIT, ROLLBACK, SAVEPOINT or SET.
+  /// `pqxx::work`, `pqxx::subtransaction` and `pqxx::robusttransaction` are accepted; a `pqxx::nontransaction` does not
+  /// compile. What the database refuses reaches the caller as the pqxx exception.
+  [[nodiscard]] std::unique_ptr<IdempotencyStore> store(pqxx::dbtransaction& tx) const;
 
-  /// One transaction's view of the events that consumers have seen. `tx` must outlive it. Sends nothing.
-  [[nodiscard]] InboxStore inbox_store(pqxx::dbtransaction& tx) const;
+  /// The events that consumers have seen, as `tx` sees and changes them: what Inbox and VersionGuard stand on. Otherwise as
+  /// store().
+  [[nodiscard]] std::unique_ptr<InboxStore> inbox_store(pqxx::dbtransaction& tx) const;
 
-  /// The outbox, as `tx` appends to it. `tx` must outlive it. Sends nothing.
-  [[nodiscard]] OutboxStore outbox_store(pqxx::dbtransaction& tx) const;
+  /// The outbox, as `tx` appends to it: what Outbox stands on. Otherwise as store().
+  [[nodiscard]] std::unique_ptr<OutboxStore> outbox_store(pqxx::dbtransaction& tx) const;
 
   /// Makes sure that nothing of `tx` can commit; of a subtransaction, that it must be rolled back. Sends a statement that
   /// fails. A transaction that is over is left alone.

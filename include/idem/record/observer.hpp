@@ -10,7 +10,7 @@ namespace idem {
 inline namespace v0 {
 
 /// What one call came to.
-enum class Event {
+enum class Observed {
   acquired,
   acquired_again,
   took_over,
@@ -41,16 +41,16 @@ enum class Event {
 };
 
 /// The event's stable name for a metric's label, such as "took_over".
-[[nodiscard]] std::string_view to_string(Event event) noexcept;
+[[nodiscard]] std::string_view to_string(Observed what) noexcept;
 
 /// One call on a store; of a batch of events, one event of the call. Never holds a body, a header or a fingerprint.
 /// Valid during the call only.
 struct Observation {
-  Event event;
+  Observed what;
   /// Principal, operation and key. Of an event: its source, the consumer, its id. Of a version: the entity, the
   /// consumer, the version. Of an outbox message: aggregate type, event type, aggregate id. Log the value only where that
   /// is allowed.
-  const Key& key;
+  const Key& subject;
   std::chrono::nanoseconds duration;  ///< From the call to its answer, by the process's steady clock.
 };
 

@@ -6,7 +6,6 @@
 
 #include "idem/record/options.hpp"
 #include "idem/record/record.hpp"
-#include "idem/record/resolution.hpp"
 
 namespace idem {
 inline namespace v0 {

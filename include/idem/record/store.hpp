@@ -9,7 +9,6 @@
 #include "idem/record/options.hpp"
 #include "idem/record/record.hpp"
 #include "idem/record/reservation.hpp"
-#include "idem/record/resolution.hpp"
 #include "idem/request/key.hpp"
 #include "idem/response/response.hpp"
 

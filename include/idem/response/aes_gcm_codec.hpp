@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "idem/response/body_codec.hpp"
+#include "idem/response/rules.hpp"
 
 namespace idem {
 inline namespace v0 {

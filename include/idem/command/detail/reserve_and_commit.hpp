@@ -38,19 +38,19 @@ Result reserve_and_commit(const Backend& backend, Begin& begin, const Request& r
       auto unit = begin();
       has_unit = true;
       auto& tx = transaction_of(unit);
-      auto store = backend.store(tx);
+      const auto store = backend.store(tx);
       reserve.attempt = in_doubt;
-      Reservation reservation = store.reserve(request.key, request.fingerprint, reserve);
+      Reservation reservation = store->reserve(request.key, request.fingerprint, reserve);
       // The reservation waited for the transaction in doubt, so its fate is known now.
       in_doubt.reset();
       lost_here = false;
       if (const auto* acquired = std::get_if<Acquired>(&reservation)) {
-        Result result = run(tx, store, *acquired);
+        Result result = run(tx, *store, *acquired);
         committing = acquired->lease.holder.attempt;
         commit(unit);
         return result;
       }
-      answered = answer(tx, store, std::move(reservation));
+      answered = answer(tx, *store, std::move(reservation));
       commit(unit);
       return *std::move(answered);
     } catch (...) {
@@ -66,7 +66,7 @@ Result reserve_and_commit(const Backend& backend, Begin& begin, const Request& r
       }
       const bool again = failure == Failure::transient || failure == Failure::lost ||
                          (failure == Failure::unknown && (in_doubt || !has_unit));
-      retries.another(again, lost_here || (again && in_doubt));
+      retries.wait_or_rethrow(again, lost_here || (again && in_doubt));
     }
   }
 }

@@ -57,7 +57,7 @@ TYPED_TEST_P(StoreConformance, InFlightWaitThatIsOverIsInProgressAndTheTransacti
   }
 }
 
-// Shape (B): the reservation is committed, and settled in another transaction.
+// Around an outside call the reservation is committed, and settled in another transaction.
 TYPED_TEST_P(StoreConformance, InFlightWaitForACommittedReservationEndsWhenItIsSettled) {
   const Lease lease = this->acquire(this->key());
   if (this->keeps_its_snapshot()) {

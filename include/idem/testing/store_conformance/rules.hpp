@@ -934,7 +934,7 @@ TYPED_TEST_P(StoreConformance, Rule8EachReservationHasAnAttemptOfItsOwn) {
   EXPECT_NE(this->acquire(this->key("k1")).holder.attempt, this->acquire(this->key("k2")).holder.attempt);
 }
 
-// Shape (B): the final transaction runs again with the same lease.
+// Around an outside call the final transaction runs again with the same lease.
 TYPED_TEST_P(StoreConformance, Rule8RunningTheFinalTransactionAgainIsAlreadySettledWhereItWasCommitted) {
   const Lease lease = this->acquire(this->key());
   this->in_transaction([&](IdempotencyStore& store) {

@@ -10,9 +10,9 @@ namespace idem {
 inline namespace v0 {
 namespace detail {
 
-class Patience {
+class InFlightWait {
  public:
-  explicit Patience(const OnInFlight& on_in_flight) : deadline_{Steady::now() + on_in_flight.longest()} {}
+  explicit InFlightWait(const OnInFlight& on_in_flight) : deadline_{Steady::now() + on_in_flight.longest()} {}
 
   // How long to wait before the next look; 0 where there is none.
   [[nodiscard]] std::chrono::nanoseconds next() {

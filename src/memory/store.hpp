@@ -13,19 +13,13 @@ namespace idem {
 inline namespace v0 {
 namespace memory {
 
-/// IdempotencyStore on an in-memory transaction, made by Database::store().
-///
-/// As on PostgreSQL under READ COMMITTED: `reserve` never waits for another open transaction but answers
-/// InProgress, except where it settles a lost COMMIT (`ReserveOptions::attempt`); the functions that take a
-/// lease or a holder wait for another transaction's write to the record and then go by what is there. A wait
-/// that would never end throws TransactionConflict. Belongs to its transaction's thread.
-class Store final : public IdempotencyStore {
- private:
-  friend class Database;
-  Store(Observer* observer, std::size_t max_response_bytes, const ResponseRules& rules,
-        detail::WorkLevel level)
+class MemoryStore final : public IdempotencyStore {
+ public:
+  MemoryStore(Observer* observer, std::size_t max_response_bytes, const ResponseRules& rules,
+              detail::WorkLevel level)
       : IdempotencyStore{observer, max_response_bytes, &rules}, level_{std::move(level)} {}
 
+ private:
   Reservation do_reserve(const Key& key, const Fingerprint& fingerprint,
                          const ReserveOptions& options) override;
   TimePoint do_settle(const Lease& lease, State state, const Response& response) override;

@@ -15,11 +15,9 @@ namespace postgres {
 
 struct Configuration;
 
-/// The inbox and the version guard as one `pqxx` transaction sees and changes them; made by Backend::inbox_store.
-/// Otherwise as Store.
-class InboxStore final : public idem::InboxStore {
+class PostgresInboxStore final : public InboxStore {
  public:
-  InboxStore(std::shared_ptr<const Configuration> configuration, pqxx::dbtransaction& tx);
+  PostgresInboxStore(std::shared_ptr<const Configuration> configuration, pqxx::dbtransaction& tx);
 
  private:
   std::vector<Delivery> do_receive(std::string_view consumer, std::span<const EventIdentity> events,

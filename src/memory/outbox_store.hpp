@@ -10,14 +10,12 @@ namespace idem {
 inline namespace v0 {
 namespace memory {
 
-/// The outbox on an in-memory transaction, made by Database::outbox_store(). What was appended is seen by
-/// Database::outbox_events(). Belongs to its transaction's thread.
-class OutboxStore final : public idem::OutboxStore {
- private:
-  friend class Database;
-  OutboxStore(Observer* observer, detail::WorkLevel level)
-      : idem::OutboxStore{observer}, level_{std::move(level)} {}
+class MemoryOutboxStore final : public OutboxStore {
+ public:
+  MemoryOutboxStore(Observer* observer, detail::WorkLevel level)
+      : OutboxStore{observer}, level_{std::move(level)} {}
 
+ private:
   std::vector<Uuid> do_append(std::span<const OutboxMessage> messages) override;
 
   detail::WorkLevel level_;

@@ -15,10 +15,9 @@ namespace postgres {
 
 struct Configuration;
 
-/// The outbox as one `pqxx` transaction appends to it; made by Backend::outbox_store. Otherwise as Store.
-class OutboxStore final : public idem::OutboxStore {
+class PostgresOutboxStore final : public OutboxStore {
  public:
-  OutboxStore(std::shared_ptr<const Configuration> configuration, pqxx::dbtransaction& tx);
+  PostgresOutboxStore(std::shared_ptr<const Configuration> configuration, pqxx::dbtransaction& tx);
 
  private:
   std::vector<Uuid> do_append(std::span<const OutboxMessage> messages) override;

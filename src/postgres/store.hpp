@@ -17,14 +17,9 @@ namespace postgres {
 
 struct Configuration;
 
-/// The idempotency records as one `pqxx` transaction sees and changes them; made by Backend::store.
-///
-/// Sends each statement through the caller's transaction, unprepared, and sends no BEGIN, COMMIT, ROLLBACK, SAVEPOINT
-/// or SET. `pqxx::work`, `pqxx::subtransaction` and `pqxx::robusttransaction` are accepted; a `pqxx::nontransaction`
-/// does not compile. Database failures reach the caller as pqxx exceptions. Not thread-safe, like the transaction.
-class Store final : public IdempotencyStore {
+class PostgresStore final : public IdempotencyStore {
  public:
-  Store(std::shared_ptr<const Configuration> configuration, pqxx::dbtransaction& tx);
+  PostgresStore(std::shared_ptr<const Configuration> configuration, pqxx::dbtransaction& tx);
 
  private:
   Reservation do_reserve(const Key& key, const Fingerprint& fingerprint,
