@@ -1,6 +1,6 @@
 // The in-memory backend runs the suite that every store runs.
+#include <chrono>
 #include <memory>
-#include <utility>
 
 #include "idem/memory/database.hpp"
 #include "idem/memory/subtransaction.hpp"
@@ -10,50 +10,55 @@
 namespace idem::memory_test {
 namespace {
 
-struct Unit {
-  explicit Unit(memory::Database& database) : tx{database.begin()}, held{database.store(tx)} {}
+class Unit final : public testing::StoreUnit {
+ public:
+  explicit Unit(memory::Database& database) : tx_{database.begin()}, store_{database.store(tx_)} {}
 
-  IdempotencyStore& store() { return *held; }
-  void commit() { tx.commit(); }
-  void rollback() { tx.rollback(); }
+  IdempotencyStore& store() override { return *store_; }
+  void commit() override { tx_.commit(); }
+  void rollback() override { tx_.rollback(); }
 
-  memory::Transaction tx;
-  std::unique_ptr<IdempotencyStore> held;
-};
-
-struct Fixture {
-  Unit begin() { return Unit{database}; }
-  void advance(std::chrono::milliseconds duration) { clock->advance(duration); }
-
-  std::shared_ptr<testing::FakeClock> clock = std::make_shared<testing::FakeClock>();
-  memory::Database database{clock};
+ private:
+  memory::Transaction tx_;
+  std::unique_ptr<IdempotencyStore> store_;
 };
 
 // The same inside a savepoint: a subtransaction is a transaction wherever one is asked for.
-struct SubtransactionUnit {
+class SubtransactionUnit final : public testing::StoreUnit {
+ public:
   explicit SubtransactionUnit(memory::Database& database)
-      : tx{database.begin()}, sub{std::make_unique<memory::Subtransaction>(tx)}, held{database.store(*sub)} {}
+      : tx_{database.begin()}, sub_{tx_}, store_{database.store(sub_)} {}
 
-  IdempotencyStore& store() { return *held; }
-  void commit() {
-    sub->commit();
-    tx.commit();
+  IdempotencyStore& store() override { return *store_; }
+  void commit() override {
+    sub_.commit();
+    tx_.commit();
   }
-  void rollback() { tx.rollback(); }
+  void rollback() override { tx_.rollback(); }
 
-  memory::Transaction tx;
-  std::unique_ptr<memory::Subtransaction> sub;
-  std::unique_ptr<IdempotencyStore> held;
+ private:
+  memory::Transaction tx_;
+  memory::Subtransaction sub_;
+  std::unique_ptr<IdempotencyStore> store_;
 };
 
-struct SubtransactionFixture : Fixture {
-  SubtransactionUnit begin() { return SubtransactionUnit{database}; }
+template <class Unit>
+class Fixture final : public testing::StoreFixture {
+ public:
+  std::unique_ptr<testing::StoreUnit> begin() override { return std::make_unique<Unit>(database_); }
+  void advance(std::chrono::milliseconds duration) override { clock_->advance(duration); }
+
+ private:
+  std::shared_ptr<testing::FakeClock> clock_ = std::make_shared<testing::FakeClock>();
+  memory::Database database_{clock_};
 };
+
+const bool registered = [] {
+  testing::register_store_conformance("Memory", [] { return std::make_unique<Fixture<Unit>>(); });
+  testing::register_store_conformance("MemorySubtransaction",
+                                      [] { return std::make_unique<Fixture<SubtransactionUnit>>(); });
+  return true;
+}();
 
 }  // namespace
 }  // namespace idem::memory_test
-
-namespace idem::testing {
-INSTANTIATE_TYPED_TEST_SUITE_P(Memory, StoreConformance, memory_test::Fixture);
-INSTANTIATE_TYPED_TEST_SUITE_P(MemorySubtransaction, StoreConformance, memory_test::SubtransactionFixture);
-}  // namespace idem::testing

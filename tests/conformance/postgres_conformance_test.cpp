@@ -1,4 +1,5 @@
 // PostgreSQL runs the suite that every store runs.
+#include <chrono>
 #include <memory>
 
 #include "idem/testing/store_conformance.hpp"
@@ -8,29 +9,34 @@
 namespace idem::postgres_test {
 namespace {
 
-struct Unit {
+class Unit final : public testing::StoreUnit {
+ public:
   explicit Unit(const TestDatabase& database)
-      : unit{database}, held{database.backend().store(unit.transaction())} {}
+      : unit_{database}, store_{database.backend().store(unit_.transaction())} {}
 
-  IdempotencyStore& store() { return *held; }
-  void commit() { unit.commit(); }
-  void rollback() { unit.rollback(); }
+  IdempotencyStore& store() override { return *store_; }
+  void commit() override { unit_.commit(); }
+  void rollback() override { unit_.rollback(); }
 
-  TestUnit unit;
-  std::unique_ptr<IdempotencyStore> held;
+ private:
+  TestUnit unit_;
+  std::unique_ptr<IdempotencyStore> store_;
 };
 
-struct Fixture {
-  Unit begin() { return Unit{database}; }
-  static bool keeps_its_snapshot() { return transaction_kind().keeps_its_snapshot(); }
-  void advance(std::chrono::milliseconds duration) { database.advance(duration); }
+class Fixture final : public testing::StoreFixture {
+ public:
+  std::unique_ptr<testing::StoreUnit> begin() override { return std::make_unique<Unit>(database_); }
+  void advance(std::chrono::milliseconds duration) override { database_.advance(duration); }
+  bool keeps_its_snapshot() const override { return transaction_kind().keeps_its_snapshot(); }
 
-  TestDatabase database;
+ private:
+  TestDatabase database_;
 };
+
+const bool registered = [] {
+  testing::register_store_conformance("Postgres", [] { return std::make_unique<Fixture>(); });
+  return true;
+}();
 
 }  // namespace
 }  // namespace idem::postgres_test
-
-namespace idem::testing {
-INSTANTIATE_TYPED_TEST_SUITE_P(Postgres, StoreConformance, postgres_test::Fixture);
-}

@@ -1,84 +1,83 @@
 // Duplicates that would rather wait.
-#pragma once
-
 #include <future>
 
-#include "idem/testing/store_conformance/suite.hpp"
+#include "testing/store_conformance/suite.hpp"
 
 namespace idem {
 inline namespace v0 {
 namespace testing {
+namespace {
 
-TYPED_TEST_P(StoreConformance, InFlightWaitEndsWithTheAnswerOfTheOneThatCommits) {
-  auto winner = this->begin();
-  const Lease lease =
-      expect_acquired(winner.store().reserve(this->key(), this->request(), this->options()), How::fresh)
-          .lease;
-  auto same = std::async(std::launch::async,
-                         [&] { return this->reserve(this->key(), this->request(), this->waiting()); });
-  auto other = std::async(std::launch::async,
-                          [&] { return this->reserve(this->key(), this->other_request(), this->waiting()); });
+CONFORMANCE_TESTS_OF(StoreConformance);
+
+CONFORMANCE_TEST(StoreConformance, InFlightWaitEndsWithTheAnswerOfTheOneThatCommits) {
+  auto winner = begin();
+  const Lease lease = expect_acquired(winner->store().reserve(key(), request(), options()), How::fresh).lease;
+  auto same = std::async(std::launch::async, [&] { return reserve(key(), request(), waiting()); });
+  auto other = std::async(std::launch::async, [&] { return reserve(key(), other_request(), waiting()); });
   // Not for the order: only one that does not wait has answered by now.
   EXPECT_EQ(same.wait_for(std::chrono::milliseconds{100}), std::future_status::timeout);
   EXPECT_EQ(other.wait_for(std::chrono::milliseconds{0}), std::future_status::timeout);
-  winner.store().complete(lease, this->answer());
-  winner.commit();
-  EXPECT_EQ(expect<Replay>(same.get()).response, this->answer());
+  winner->store().complete(lease, answer());
+  winner->commit();
+  EXPECT_EQ(expect<Replay>(same.get()).response, answer());
   expect<Mismatch>(other.get());
 }
 
-TYPED_TEST_P(StoreConformance, InFlightWaitAcquiresWhatIsRolledBack) {
-  auto winner = this->begin();
-  expect_acquired(winner.store().reserve(this->key(), this->request(), this->options()), How::fresh);
-  auto next = std::async(std::launch::async,
-                         [&] { return this->reserve(this->key(), this->request(), this->waiting()); });
+CONFORMANCE_TEST(StoreConformance, InFlightWaitAcquiresWhatIsRolledBack) {
+  auto winner = begin();
+  expect_acquired(winner->store().reserve(key(), request(), options()), How::fresh);
+  auto next = std::async(std::launch::async, [&] { return reserve(key(), request(), waiting()); });
   EXPECT_EQ(next.wait_for(std::chrono::milliseconds{100}), std::future_status::timeout);
-  winner.rollback();
+  winner->rollback();
   expect_acquired(next.get(), How::fresh);
 }
 
 // Fault 65.
-TYPED_TEST_P(StoreConformance, InFlightWaitThatIsOverIsInProgressAndTheTransactionUsable) {
-  ReserveOptions briefly = this->options();
+CONFORMANCE_TEST(StoreConformance, InFlightWaitThatIsOverIsInProgressAndTheTransactionUsable) {
+  ReserveOptions briefly = options();
   briefly.on_in_flight = OnInFlight::wait(std::chrono::milliseconds{20});
-  auto winner = this->begin();
-  const Lease lease =
-      expect_acquired(winner.store().reserve(this->key(), this->request(), this->options()), How::fresh)
-          .lease;
-  auto loser = this->begin();
-  const InProgress answer = expect<InProgress>(loser.store().reserve(this->key(), this->request(), briefly));
+  auto winner = begin();
+  const Lease lease = expect_acquired(winner->store().reserve(key(), request(), options()), How::fresh).lease;
+  auto loser = begin();
+  const InProgress answer = expect<InProgress>(loser->store().reserve(key(), request(), briefly));
   EXPECT_GE(answer.retry_after, std::chrono::milliseconds{1});
-  this->expect_usable(loser);
-  if (this->done([&] {
-        winner.store().complete(lease, this->answer());
-        winner.commit();
+  expect_usable(*loser);
+  if (done([&] {
+        winner->store().complete(lease, this->answer());
+        winner->commit();
       })) {
-    expect<Replay>(this->reserve(this->key(), this->request(), briefly));
+    expect<Replay>(reserve(key(), request(), briefly));
   }
 }
 
 // Around an outside call the reservation is committed, and settled in another transaction.
-TYPED_TEST_P(StoreConformance, InFlightWaitForACommittedReservationEndsWhenItIsSettled) {
-  const Lease lease = this->acquire(this->key());
-  if (this->keeps_its_snapshot()) {
+CONFORMANCE_TEST(StoreConformance, InFlightWaitForACommittedReservationEndsWhenItIsSettled) {
+  const Lease lease = acquire(key());
+  if (keeps_its_snapshot()) {
     // Nothing that is committed later can be seen, so it is told at once, however long it would wait.
-    expect<InProgress>(this->reserve(this->key(), this->request(), this->waiting()));
+    expect<InProgress>(reserve(key(), request(), waiting()));
   } else {
-    auto next = std::async(std::launch::async,
-                           [&] { return this->reserve(this->key(), this->request(), this->waiting()); });
+    auto next = std::async(std::launch::async, [&] { return reserve(key(), request(), waiting()); });
     EXPECT_EQ(next.wait_for(std::chrono::milliseconds{100}), std::future_status::timeout);
-    this->complete(lease);
+    complete(lease);
     expect<Replay>(next.get());
   }
 }
 
-TYPED_TEST_P(StoreConformance, InFlightWaitOfLessThanNoTimeOrTooLongIsRefused) {
+CONFORMANCE_TEST(StoreConformance, InFlightWaitOfLessThanNoTimeOrTooLongIsRefused) {
   for (const auto longest : {std::chrono::milliseconds{-1}, std::chrono::milliseconds{3'600'001}}) {
-    ReserveOptions waiting = this->options();
+    ReserveOptions waiting = options();
     waiting.on_in_flight = OnInFlight::wait(longest);
-    EXPECT_THROW((void)this->reserve(this->key(), this->request(), waiting), InvalidArgument);
+    EXPECT_THROW((void)reserve(key(), request(), waiting), InvalidArgument);
   }
-  EXPECT_FALSE(this->find(this->key()));
+  EXPECT_FALSE(find(key()));
+}
+
+}  // namespace
+
+void register_in_flight(const std::string& name, const StoreConformance::MakeFixture& make) {
+  register_conformance_cases(name, CONFORMANCE_CASES, make);
 }
 
 }  // namespace testing
