@@ -1,26 +1,18 @@
-// Outbox::append on any backend. Instantiated by each backend's test with a fixture of:
-//
-//     const Backend& backend();
-//     Unit begin();                              // as transact() takes it
-//     std::vector<OutboxEvent> events();         // what is committed, by sequence
-//     TimePoint now();                           // the store's clock
-#pragma once
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+// Outbox::append on any backend.
 #include <set>
 #include <string>
 #include <vector>
 
+#include "conformance/suites.hpp"
 #include "idem/base/error.hpp"
-#include "idem/command/transact.hpp"
 #include "idem/event/outbox.hpp"
 
 namespace idem::conformance {
 
-template <class Fixture>
-class OutboxConformance : public ::testing::Test {
+class OutboxConformance : public Conformance {
+ public:
+  explicit OutboxConformance(const MakeFixture& make) : Conformance{make} {}
+
  protected:
   static OutboxMessage message(std::string id = "p1", std::string type = "PaymentAuthorized") {
     return {"payment",
@@ -34,17 +26,17 @@ class OutboxConformance : public ::testing::Test {
   template <class What>
   auto append(const What& what) {
     auto unit = fixture.begin();
-    auto ids = Outbox{fixture.backend()}.append(detail::transaction_of(unit), what);
-    detail::commit(unit);
+    auto ids = Outbox{backend()}.append(unit->transaction(), what);
+    unit->commit();
     return ids;
   }
-
-  Fixture fixture;
 };
 
-TYPED_TEST_SUITE_P(OutboxConformance);
+namespace {
 
-TYPED_TEST_P(OutboxConformance, AppendKeepsEveryByteUnderAnIdOfItsOwn) {
+CONFORMANCE_TESTS_OF(OutboxConformance);
+
+CONFORMANCE_TEST(OutboxConformance, AppendKeepsEveryByteUnderAnIdOfItsOwn) {
   std::vector<std::byte> every_byte;
   for (int byte = 0; byte < 256; ++byte) every_byte.push_back(static_cast<std::byte>(byte));
   OutboxMessage message{"p\xc3\xa4yment",
@@ -52,10 +44,10 @@ TYPED_TEST_P(OutboxConformance, AppendKeepsEveryByteUnderAnIdOfItsOwn) {
                         "Paid",
                         every_byte,
                         {{"traceparent", "00-1"}, {"Traceparent", ""}, {"traceparent", "a: b"}}};
-  const TimePoint before = this->fixture.now();
-  const Uuid id = this->append(message);
-  const TimePoint after = this->fixture.now();
-  const std::vector<OutboxEvent> events = this->fixture.events();
+  const TimePoint before = fixture.now();
+  const Uuid id = append(message);
+  const TimePoint after = fixture.now();
+  const std::vector<OutboxEvent> events = fixture.outbox();
   ASSERT_EQ(events.size(), 1U);
   EXPECT_EQ(events[0].id, id);
   EXPECT_EQ(events[0].message, message);
@@ -65,25 +57,24 @@ TYPED_TEST_P(OutboxConformance, AppendKeepsEveryByteUnderAnIdOfItsOwn) {
   EXPECT_EQ(uuid_v7_time(id), std::chrono::floor<std::chrono::milliseconds>(events[0].created_at));
 }
 
-TYPED_TEST_P(OutboxConformance, AppendKeepsAnEmptyPayload) {
-  this->append(OutboxMessage{"a", "b", "c", {}});
-  EXPECT_EQ(this->fixture.events().at(0).message, (OutboxMessage{"a", "b", "c", {}}));
+CONFORMANCE_TEST(OutboxConformance, AppendKeepsAnEmptyPayload) {
+  append(OutboxMessage{"a", "b", "c", {}});
+  EXPECT_EQ(fixture.outbox().at(0).message, (OutboxMessage{"a", "b", "c", {}}));
 }
 
-TYPED_TEST_P(OutboxConformance, AppendIsRolledBackWithItsTransaction) {
+CONFORMANCE_TEST(OutboxConformance, AppendIsRolledBackWithItsTransaction) {
   {
-    auto unit = this->fixture.begin();
-    Outbox{this->fixture.backend()}.append(detail::transaction_of(unit), this->message());
+    auto unit = fixture.begin();
+    Outbox{backend()}.append(unit->transaction(), message());
   }
-  EXPECT_TRUE(this->fixture.events().empty());
+  EXPECT_TRUE(fixture.outbox().empty());
 }
 
-TYPED_TEST_P(OutboxConformance, AppendOfManyKeepsTheirOrderAndTellsEachId) {
+CONFORMANCE_TEST(OutboxConformance, AppendOfManyKeepsTheirOrderAndTellsEachId) {
   std::vector<OutboxMessage> messages;
-  for (int i = 0; i < 500; ++i)
-    messages.push_back(this->message("p" + std::to_string(i % 7), std::to_string(i)));
-  const std::vector<Uuid> ids = this->append(messages);
-  const std::vector<OutboxEvent> events = this->fixture.events();
+  for (int i = 0; i < 500; ++i) messages.push_back(message("p" + std::to_string(i % 7), std::to_string(i)));
+  const std::vector<Uuid> ids = append(messages);
+  const std::vector<OutboxEvent> events = fixture.outbox();
   ASSERT_EQ(events.size(), messages.size());
   ASSERT_EQ(ids.size(), messages.size());
   for (std::size_t i = 0; i < messages.size(); ++i) {
@@ -96,25 +87,25 @@ TYPED_TEST_P(OutboxConformance, AppendOfManyKeepsTheirOrderAndTellsEachId) {
   EXPECT_EQ(std::set<Uuid>(ids.begin(), ids.end()).size(), ids.size());
 }
 
-TYPED_TEST_P(OutboxConformance, AppendOfNoneAppendsNothing) {
-  EXPECT_TRUE(this->append(std::vector<OutboxMessage>{}).empty());
-  EXPECT_TRUE(this->fixture.events().empty());
+CONFORMANCE_TEST(OutboxConformance, AppendOfNoneAppendsNothing) {
+  EXPECT_TRUE(append(std::vector<OutboxMessage>{}).empty());
+  EXPECT_TRUE(fixture.outbox().empty());
 }
 
-TYPED_TEST_P(OutboxConformance, AppendAfterAppendInOneTransactionKeepsTheOrder) {
+CONFORMANCE_TEST(OutboxConformance, AppendAfterAppendInOneTransactionKeepsTheOrder) {
   {
-    auto unit = this->fixture.begin();
-    auto& tx = detail::transaction_of(unit);
-    const Outbox outbox{this->fixture.backend()};
-    for (const char* type : {"1", "2", "3"}) outbox.append(tx, this->message("p1", type));
-    detail::commit(unit);
+    auto unit = fixture.begin();
+    Tx& tx = unit->transaction();
+    const Outbox outbox{backend()};
+    for (const char* type : {"1", "2", "3"}) outbox.append(tx, message("p1", type));
+    unit->commit();
   }
   std::string order;
-  for (const OutboxEvent& event : this->fixture.events()) order += event.message.event_type;
+  for (const OutboxEvent& event : fixture.outbox()) order += event.message.event_type;
   EXPECT_EQ(order, "123");
 }
 
-TYPED_TEST_P(OutboxConformance, AppendRefusesWhatBreaksALimitAndTheTransactionIsUsable) {
+CONFORMANCE_TEST(OutboxConformance, AppendRefusesWhatBreaksALimitAndTheTransactionIsUsable) {
   const auto with = [&](const auto& change) {
     OutboxMessage message = this->message();
     change(message);
@@ -134,23 +125,23 @@ TYPED_TEST_P(OutboxConformance, AppendRefusesWhatBreaksALimitAndTheTransactionIs
       }),
       with([&](OutboxMessage& m) { m.payload.resize((std::size_t{1} << 20) + 1); }),
   };
-  auto unit = this->fixture.begin();
-  auto& tx = detail::transaction_of(unit);
-  const Outbox outbox{this->fixture.backend()};
+  auto unit = fixture.begin();
+  Tx& tx = unit->transaction();
+  const Outbox outbox{backend()};
   for (const OutboxMessage& each : refused) EXPECT_THROW(outbox.append(tx, each), InvalidArgument);
   // One bad one refuses all.
-  EXPECT_THROW(outbox.append(tx, std::vector{this->message(), refused[0]}), InvalidArgument);
-  EXPECT_THROW(outbox.append(tx, std::vector<OutboxMessage>(OutboxStore::most_messages + 1, this->message())),
+  EXPECT_THROW(outbox.append(tx, std::vector{message(), refused[0]}), InvalidArgument);
+  EXPECT_THROW(outbox.append(tx, std::vector<OutboxMessage>(OutboxStore::most_messages + 1, message())),
                InvalidArgument);
   outbox.append(tx, with([&](OutboxMessage& m) { m.aggregate_id = std::string(255, 'x'); }));
-  detail::commit(unit);
-  EXPECT_EQ(this->fixture.events().size(), 1U);
+  unit->commit();
+  EXPECT_EQ(fixture.outbox().size(), 1U);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(OutboxConformance, AppendKeepsEveryByteUnderAnIdOfItsOwn,
-                            AppendKeepsAnEmptyPayload, AppendIsRolledBackWithItsTransaction,
-                            AppendOfManyKeepsTheirOrderAndTellsEachId, AppendOfNoneAppendsNothing,
-                            AppendAfterAppendInOneTransactionKeepsTheOrder,
-                            AppendRefusesWhatBreaksALimitAndTheTransactionIsUsable);
+}  // namespace
+
+void register_outbox(const std::string& prefix, const Conformance::MakeFixture& make) {
+  testing::register_conformance_cases(prefix + "/OutboxConformance", CONFORMANCE_CASES, make);
+}
 
 }  // namespace idem::conformance

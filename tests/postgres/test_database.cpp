@@ -6,7 +6,6 @@
 
 #include "idem/base/uuid.hpp"
 #include "idem/postgres/schema.hpp"
-#include "postgres/transaction_kind.hpp"
 
 namespace idem::postgres_test {
 namespace {
@@ -30,8 +29,9 @@ std::string url_of_server() {
   return environment("IDEM_TEST_DATABASE_URL");
 }
 
-TestDatabase::TestDatabase(postgres::BackendOptions options)
+TestDatabase::TestDatabase(postgres::BackendOptions options, const TransactionKind& kind)
     : url_{url_of_server()},
+      kind_{kind},
       schema_{"test_" + random_uuid_v4().to_string()},
       backend_{in_schema(options, schema_)} {
   pqxx::connection connection{url_};
@@ -53,15 +53,14 @@ TestDatabase::~TestDatabase() {
 std::unique_ptr<pqxx::connection> TestDatabase::connect() const {
   auto connection = std::make_unique<pqxx::connection>(url_);
   pqxx::nontransaction session{*connection};
-  session.exec("SET search_path = \"" + schema_ + "\"");
-  const std::string& isolation = transaction_kind().isolation;
-  if (!isolation.empty()) session.exec("SET default_transaction_isolation = " + session.quote(isolation));
+  session.exec("SET search_path = \"" + schema_ + "\"; SET default_transaction_isolation = '" +
+               std::string{kind_.isolation} + "'");
   return connection;
 }
 
 std::unique_ptr<pqxx::connection> TestDatabase::borrow() const {
   return borrowed_.take([this] {
-    if (!transaction_kind().through_pooler) return connect();
+    if (!kind_.through_pooler) return connect();
     return std::make_unique<pqxx::connection>(environment("IDEM_TEST_POOLER_URL"));
   });
 }
