@@ -1,4 +1,4 @@
-# The installed package: find_package(idem 0.1 COMPONENTS core http postgres zlib), and idem-core.pc and its like.
+# The installed package: find_package(idem 0.1 COMPONENTS core http postgres zlib testing), and idem-core.pc and its like.
 include(CMakePackageConfigHelpers)
 
 set(idem_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/idem)
@@ -8,6 +8,9 @@ if(IDEM_POSTGRES)
 endif()
 if(IDEM_ZLIB)
   list(APPEND idem_components zlib)
+endif()
+if(IDEM_TESTING)
+  list(APPEND idem_components testing)
 endif()
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")

@@ -18,9 +18,10 @@ function(idem_target target)
   endif()
 endfunction()
 
-# idem_library(name): a library target idem_<name>, known as idem::<name> here and where it is installed.
+# idem_library(name [STATIC]): a library target idem_<name>, known as idem::<name> here and where it is installed. With STATIC
+# whatever BUILD_SHARED_LIBS says.
 function(idem_library name)
-  add_library(idem_${name})
+  add_library(idem_${name} ${ARGN})
   add_library(idem::${name} ALIAS idem_${name})
   idem_target(idem_${name})
   set_target_properties(idem_${name} PROPERTIES

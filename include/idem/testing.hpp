@@ -7,3 +7,5 @@
 #include "idem/testing/fake_acquirer.hpp"
 // race(): many threads at one starting line.
 #include "idem/testing/race.hpp"
+// register_store_conformance(): the suite that every store has to pass, for one of your own. Needs the library idem::testing.
+#include "idem/testing/store_conformance.hpp"

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <atomic>
+#include <type_traits>
 #include <utility>
 
-#include "idem/command/detail/unit_of_work.hpp"
+#include "conformance/backend.hpp"
 
 namespace idem::conformance {
 
@@ -28,23 +29,24 @@ class CommitsToLose {
   std::atomic<Loss> loss_{Loss::none};
 };
 
-/// Calls `Inner::rollback()` for a commit that is not applied, and throws `Lost` after either.
+/// `Inner` has transaction(), commit() and rollback(). Calls rollback() for a commit that is not applied, and throws `Lost`
+/// after either.
 template <class Inner, class Lost>
-class LossyUnit {
+class LossyUnit final : public Unit {
  public:
-  LossyUnit(Inner inner, CommitsToLose& losses) : inner_{std::move(inner)}, losses_{&losses} {
-    ++losses_->units;
+  /// An Inner of `arguments`. `losses` must outlive it.
+  template <class... Arguments>
+  explicit LossyUnit(CommitsToLose& losses, Arguments&&... arguments)
+      : losses_{losses}, inner_{std::forward<Arguments>(arguments)...}, tx_{inner_.transaction()} {
+    ++losses_.units;
   }
-  LossyUnit(LossyUnit&& other) noexcept
-      : inner_{std::move(other.inner_)}, losses_{std::exchange(other.losses_, nullptr)} {}
-  LossyUnit& operator=(LossyUnit&&) = delete;
-  ~LossyUnit() {
-    if (losses_ != nullptr) --losses_->units;
-  }
+  LossyUnit(const LossyUnit&) = delete;
+  LossyUnit& operator=(const LossyUnit&) = delete;
+  ~LossyUnit() override { --losses_.units; }
 
-  auto& transaction() { return detail::transaction_of(inner_); }
-  void commit() {
-    const auto loss = losses_->next();
+  Tx& transaction() override { return tx_; }
+  void commit() override {
+    const auto loss = losses_.next();
     if (loss == CommitsToLose::Loss::not_applied) {
       inner_.rollback();
     } else {
@@ -52,10 +54,12 @@ class LossyUnit {
     }
     if (loss != CommitsToLose::Loss::none) throw Lost{"the connection was lost"};
   }
+  void rollback() override { inner_.rollback(); }
 
  private:
+  CommitsToLose& losses_;
   Inner inner_;
-  CommitsToLose* losses_;
+  TxOf<std::remove_reference_t<decltype(std::declval<Inner&>().transaction())>> tx_;
 };
 
 }  // namespace idem::conformance

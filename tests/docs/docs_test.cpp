@@ -6,6 +6,7 @@
 #include <iterator>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -92,11 +93,26 @@ TEST(Docs, TheCodeForPoolsAndEventLoopsIsTheExample) {
   }
 }
 
+// The header's comment is that code, line by line.
+TEST(Docs, TheExampleOfAStoreOfOnesOwnIsTheConsumersCode) {
+  const std::string ruler =
+      "// ---- idem/testing/store_conformance.hpp "
+      "----------------------------------------------------------\n";
+  const std::string code =
+      between(read(root / "tests/consumer/find_package/store_of_its_own.cpp"), ruler, ruler);
+  std::string comment;
+  std::istringstream lines{code};
+  for (std::string line; std::getline(lines, line);)
+    comment += line.empty() ? "//\n" : "//     " + line + '\n';
+  EXPECT_GT(code.size(), 1000U);
+  EXPECT_NE(read(root / "include/idem/testing/store_conformance.hpp").find(comment), std::string::npos);
+}
+
 // The names of a suite's tests, as sources declare them: TEST(Suite, Name), also over two lines.
 std::set<std::string> declared_tests() {
   std::set<std::string> names;
   const std::regex declaration{R"(TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\s*\))"};
-  for (const fs::path& folder : {root / "tests", root / "include/idem/testing"}) {
+  for (const fs::path& folder : {root / "tests", root / "src/testing"}) {
     for (const auto& entry : fs::recursive_directory_iterator{folder}) {
       if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
       const std::string source = read(entry.path());

@@ -39,12 +39,18 @@ void until_answered(const TestDatabase& database, const Whole& whole) {
   }
 }
 
-TEST(Race, SimultaneousDuplicatesOfManyKeysHaveOneEffectEach) {
+class Race : public ::testing::TestWithParam<TransactionKind> {};
+
+INSTANTIATE_TEST_SUITE_P(ReadCommitted, Race, ::testing::Values(read_committed));
+INSTANTIATE_TEST_SUITE_P(RepeatableRead, Race, ::testing::Values(repeatable_read));
+INSTANTIATE_TEST_SUITE_P(Serializable, Race, ::testing::Values(serializable));
+
+TEST_P(Race, SimultaneousDuplicatesOfManyKeysHaveOneEffectEach) {
   constexpr std::size_t duplicates = 8;
   constexpr std::size_t groups = 8;
   constexpr std::size_t keys_of_a_group = 250;
   constexpr std::size_t calls = groups * keys_of_a_group * duplicates;
-  const TestDatabase database;
+  const TestDatabase database{{}, GetParam()};
   database.execute("CREATE TABLE effect (key text NOT NULL)");
   const Fingerprint fingerprint = fingerprint_of(R"({"amount":1})");
   const Fingerprint other = fingerprint_of(R"({"amount":2})");
@@ -100,8 +106,8 @@ TEST(Race, SimultaneousDuplicatesOfManyKeysHaveOneEffectEach) {
 }
 
 // The winner is released by the loser's answer alone, so a loser that waited for it would hang here.
-TEST(Race, TheLoserIsAnsweredWhileTheWinnerIsOpenAndItsTransactionIsUsable) {
-  const TestDatabase database;
+TEST_P(Race, TheLoserIsAnsweredWhileTheWinnerIsOpenAndItsTransactionIsUsable) {
+  const TestDatabase database{{}, GetParam()};
   database.execute("CREATE TABLE effect (who text NOT NULL)");
   const Request request{{"p", "op", "k"}, fingerprint_of("{}")};
   std::promise<void> winner_is_open;
@@ -137,8 +143,8 @@ TEST(Race, TheLoserIsAnsweredWhileTheWinnerIsOpenAndItsTransactionIsUsable) {
 }
 
 // A takeover that is not committed yet holds the row, so the next one is told to come back at once too.
-TEST(Race, ATakeoverInFlightRefusesTheNextOne) {
-  const TestDatabase database;
+TEST_P(Race, ATakeoverInFlightRefusesTheNextOne) {
+  const TestDatabase database{{}, GetParam()};
   const Key key{"p", "op", "k"};
   const Fingerprint fingerprint = fingerprint_of("{}");
   const ReserveOptions resumable{.resumable = true,
@@ -163,8 +169,8 @@ TEST(Race, ATakeoverInFlightRefusesTheNextOne) {
 }
 
 // The mark comes between the taker's look and its write: what was judged resumable must not be called again.
-TEST(Race, ATakeoverNoticesThatTheCallWasMarkedAsSentMeanwhile) {
-  const TestDatabase database;
+TEST_P(Race, ATakeoverNoticesThatTheCallWasMarkedAsSentMeanwhile) {
+  const TestDatabase database{{}, GetParam()};
   database.execute(
       "CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS "
       "'BEGIN IF current_setting(''application_name'') = ''taker'' THEN PERFORM pg_advisory_xact_lock(4712); "
@@ -211,8 +217,8 @@ TEST(Race, ATakeoverNoticesThatTheCallWasMarkedAsSentMeanwhile) {
 }
 
 // Whoever settles a lost COMMIT runs the handler again: its duplicates must not wait for that.
-TEST(Race, AReservationThatWaitedForItsOwnLostCommitRefusesDuplicatesAtOnce) {
-  const TestDatabase database;
+TEST_P(Race, AReservationThatWaitedForItsOwnLostCommitRefusesDuplicatesAtOnce) {
+  const TestDatabase database{{}, GetParam()};
   const Key key{"p", "op", "k"};
   const Fingerprint fingerprint = fingerprint_of("{}");
   const auto first = database.connect();
@@ -226,9 +232,9 @@ TEST(Race, AReservationThatWaitedForItsOwnLostCommitRefusesDuplicatesAtOnce) {
 }
 
 // Advisory locks are the whole database's: another service's table in it must not be answered for.
-TEST(Race, TheSameKeyInAnotherTableIsAnotherKey) {
-  const TestDatabase first;
-  const TestDatabase second;
+TEST_P(Race, TheSameKeyInAnotherTableIsAnotherKey) {
+  const TestDatabase first{{}, GetParam()};
+  const TestDatabase second{{}, GetParam()};
   const Key key{"p", "op", "k"};
   const auto one = first.connect();
   const auto other = second.connect();
@@ -241,8 +247,8 @@ TEST(Race, TheSameKeyInAnotherTableIsAnotherKey) {
 }
 
 // Without advisory locks a duplicate waits, and the primary key is still the guarantee.
-TEST(Race, WithoutTheGateDuplicatesWaitAndNothingRunsTwice) {
-  const TestDatabase database{{.gate = postgres::Gate::none}};
+TEST_P(Race, WithoutTheGateDuplicatesWaitAndNothingRunsTwice) {
+  const TestDatabase database{{.gate = postgres::Gate::none}, GetParam()};
   database.execute("CREATE TABLE effect (who int NOT NULL)");
   const Request request{{"p", "op", "k"}, fingerprint_of("{}")};
   std::atomic<int> executed{0};
@@ -267,8 +273,8 @@ TEST(Race, WithoutTheGateDuplicatesWaitAndNothingRunsTwice) {
 }
 
 // Fault 53: a statement whose snapshot is older than the winner's row must never end in "no row".
-TEST(Race, ARaceOfTwoAlwaysEndsInAnAnswer) {
-  const TestDatabase database;
+TEST_P(Race, ARaceOfTwoAlwaysEndsInAnAnswer) {
+  const TestDatabase database{{}, GetParam()};
   const Fingerprint fingerprint = fingerprint_of("{}");
   constexpr std::size_t rounds = 1000;
   std::barrier line{2};

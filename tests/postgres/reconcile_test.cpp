@@ -23,7 +23,7 @@ using std::chrono::hours;
 constexpr auto charged = SettlementOutcome::charged;
 constexpr auto declined = SettlementOutcome::declined;
 
-class Reconcile : public ::testing::Test {
+class Reconcile : public ::testing::TestWithParam<TransactionKind> {
  protected:
   Reconcile() { names.schema = database.schema(); }
 
@@ -54,7 +54,7 @@ class Reconcile : public ::testing::Test {
     database.execute("UPDATE idem_record SET " + assignments + " WHERE idempotency_key = '" + value + "'");
   }
 
-  // Through the pooler where the run asks for that.
+  // Through the pooler where the kind says so.
   std::vector<Finding> reconcile(const std::vector<SettlementEntry>& entries,
                                  const ReconcileOptions& options = {.downstream = "acquirer"}) {
     auto connection = database.borrow();
@@ -89,18 +89,21 @@ class Reconcile : public ::testing::Test {
 
   using Lines = std::vector<std::string>;
 
-  const TestDatabase database{};
+  const TestDatabase database{{}, GetParam()};
   postgres::Names names{};
   ReconcileSummary summary;
   const Fingerprint fingerprint = Fingerprinter{}({.operation = "op", .body = "{}"});
 };
 
-TEST_F(Reconcile, NothingAgainstNothingIsNothing) {
+INSTANTIATE_TEST_SUITE_P(ReadCommitted, Reconcile, ::testing::Values(read_committed));
+INSTANTIATE_TEST_SUITE_P(Pooler, Reconcile, ::testing::Values(pooler));
+
+TEST_P(Reconcile, NothingAgainstNothingIsNothing) {
   EXPECT_TRUE(reconcile({}).empty());
   EXPECT_EQ(summary, ReconcileSummary{});
 }
 
-TEST_F(Reconcile, FindsEachKindAndCountsIt) {
+TEST_P(Reconcile, FindsEachKindAndCountsIt) {
   add("charged", State::completed);
   add("declined", State::failed);
   add("decided otherwise", State::failed);
@@ -129,7 +132,7 @@ TEST_F(Reconcile, FindsEachKindAndCountsIt) {
             (ReconcileSummary{.entries = 7, .matched = 2, .ours_only = 3, .theirs_only = 4, .differing = 1}));
 }
 
-TEST_F(Reconcile, TellsBothSidesAsTheyAre) {
+TEST_P(Reconcile, TellsBothSidesAsTheyAre) {
   add("k", State::unknown);
   SettlementEntry theirs =
       entry("k", charged, 9'223'372'036'854'775'807, "Za\xc5\xbc\xc3\xb3\xc5\x82\xc4\x87 'x' \\ $1");
@@ -149,7 +152,7 @@ TEST_F(Reconcile, TellsBothSidesAsTheyAre) {
                                                   .downstream_key = key_of("k")}}));
 }
 
-TEST_F(Reconcile, KnowsAKeyInCapitalsAndReportsOneThatIsNoUuid) {
+TEST_P(Reconcile, KnowsAKeyInCapitalsAndReportsOneThatIsNoUuid) {
   add("k", State::completed);
   SettlementEntry capitals = entry("k");
   for (char& c : capitals.downstream_key) {
@@ -164,7 +167,7 @@ TEST_F(Reconcile, KnowsAKeyInCapitalsAndReportsOneThatIsNoUuid) {
 }
 
 // Or the charge would be nobody's, and its record without one.
-TEST_F(Reconcile, KnowsAKeyHoweverAUuidIsSpelled) {
+TEST_P(Reconcile, KnowsAKeyHoweverAUuidIsSpelled) {
   add("k", State::completed);
   const std::string key = key_of("k");
   std::string bare = key;
@@ -183,7 +186,7 @@ TEST_F(Reconcile, KnowsAKeyHoweverAUuidIsSpelled) {
   }
 }
 
-TEST_F(Reconcile, TheSecondChargeOfAKeyIsToldWhereverItStands) {
+TEST_P(Reconcile, TheSecondChargeOfAKeyIsToldWhereverItStands) {
   add("done", State::completed);
   add("open", State::unknown);
   add("refused", State::failed);
@@ -196,7 +199,7 @@ TEST_F(Reconcile, TheSecondChargeOfAKeyIsToldWhereverItStands) {
   EXPECT_EQ(summary.charged_twice, 4U);
 }
 
-TEST_F(Reconcile, TheSecondChargeOfAForeignKeyIsToldToo) {
+TEST_P(Reconcile, TheSecondChargeOfAForeignKeyIsToldToo) {
   SettlementEntry foreign = entry("k");
   foreign.downstream_key = "order 7";
   SettlementEntry other = foreign;
@@ -205,14 +208,14 @@ TEST_F(Reconcile, TheSecondChargeOfAForeignKeyIsToldToo) {
             (Lines{"?: theirs_only", "?: theirs_only", "?: differing charged_twice"}));
 }
 
-TEST_F(Reconcile, ADeclineBesideAChargeIsNotBelievedWhicheverComesFirst) {
+TEST_P(Reconcile, ADeclineBesideAChargeIsNotBelievedWhicheverComesFirst) {
   add("a", State::unknown);
   add("b", State::unknown);
   EXPECT_EQ(told(reconcile({entry("a", declined), entry("a"), entry("b"), entry("b", declined)})),
             (Lines{"a: differing outcome", "a: theirs_only", "b: theirs_only", "b: differing outcome"}));
 }
 
-TEST_F(Reconcile, ThePeriodIsOfRecordsThatNoEntryNames) {
+TEST_P(Reconcile, ThePeriodIsOfRecordsThatNoEntryNames) {
   for (const char* value : {"before", "first", "last", "after", "before, named", "after, named"}) {
     add(value, State::completed);
   }
@@ -237,7 +240,7 @@ TEST_F(Reconcile, ThePeriodIsOfRecordsThatNoEntryNames) {
   EXPECT_EQ(told(reconcile(entries, {.downstream = "acquirer", .until = from})), with({"before: ours_only"}));
 }
 
-TEST_F(Reconcile, ComparesWithWhatTheCallerThinksThatItCharged) {
+TEST_P(Reconcile, ComparesWithWhatTheCallerThinksThatItCharged) {
   for (const char* value : {"equal", "amount", "reference", "both", "no row", "nulls", "not known"}) {
     add(value, value == std::string{"not known"} ? State::unknown : State::completed);
   }
@@ -271,7 +274,7 @@ TEST_F(Reconcile, ComparesWithWhatTheCallerThinksThatItCharged) {
   EXPECT_EQ(findings[7].ours->reference, "m");
 }
 
-TEST_F(Reconcile, TheCallersKeysMayBeUuids) {
+TEST_P(Reconcile, TheCallersKeysMayBeUuids) {
   add("k", State::completed);
   database.execute("CREATE TABLE payment (id uuid, cents bigint, charge text)");
   database.execute("INSERT INTO payment VALUES ('" + key_of("k") + "', 1290, 'r')");
@@ -282,7 +285,7 @@ TEST_F(Reconcile, TheCallersKeysMayBeUuids) {
             Lines{"k: matched"});
 }
 
-TEST_F(Reconcile, RefusesEffectsThatItCannotCompareWith) {
+TEST_P(Reconcile, RefusesEffectsThatItCannotCompareWith) {
   add("k", State::completed);
   database.execute("CREATE TABLE short (downstream_key text, amount bigint)");
   database.execute("CREATE TABLE fraction (downstream_key text, amount numeric, reference text)");
@@ -308,7 +311,7 @@ TEST_F(Reconcile, RefusesEffectsThatItCannotCompareWith) {
   EXPECT_EQ(refused("twice"), "the relation of effects has two rows for one downstream key: " + key_of("k"));
 }
 
-TEST_F(Reconcile, EveryNameMayNeedQuoting) {
+TEST_P(Reconcile, EveryNameMayNeedQuoting) {
   const postgres::Names odd{.schema = database.schema() + " \"x'",
                             .record = "re{clock}cord $1",
                             .downstream_key = "key {effect} '$2\""};
@@ -339,7 +342,7 @@ TEST_F(Reconcile, EveryNameMayNeedQuoting) {
   EXPECT_EQ(findings[0].ours->key, key);
 }
 
-TEST_F(Reconcile, MoreThanOneBatchOnBothSides) {
+TEST_P(Reconcile, MoreThanOneBatchOnBothSides) {
   // Both sides' batches are 500.
   constexpr int count = 1201;
   for (const char* value : {"first", "last"}) add(value, State::completed);
@@ -353,7 +356,7 @@ TEST_F(Reconcile, MoreThanOneBatchOnBothSides) {
   EXPECT_EQ(summary, (ReconcileSummary{.entries = count + 2, .matched = 2, .theirs_only = count}));
 }
 
-TEST_F(Reconcile, LeavesNothingBehindAndMayBeRepeatedInOneTransaction) {
+TEST_P(Reconcile, LeavesNothingBehindAndMayBeRepeatedInOneTransaction) {
   add("k", State::completed);
   auto connection = database.borrow();
   {
@@ -379,7 +382,7 @@ TEST_F(Reconcile, LeavesNothingBehindAndMayBeRepeatedInOneTransaction) {
   database.give_back(std::move(connection));
 }
 
-TEST_F(Reconcile, ASourceOrASinkThatThrowsIsHeard) {
+TEST_P(Reconcile, ASourceOrASinkThatThrowsIsHeard) {
   add("k", State::completed);
   const auto connection = database.connect();
   pqxx::work tx{*connection};
@@ -394,7 +397,7 @@ TEST_F(Reconcile, ASourceOrASinkThatThrowsIsHeard) {
                std::out_of_range);
 }
 
-TEST_F(Reconcile, RefusesWhatIsOutOfBoundsBeforeAnythingIsSent) {
+TEST_P(Reconcile, RefusesWhatIsOutOfBoundsBeforeAnythingIsSent) {
   const auto connection = database.connect();
   pqxx::work tx{*connection};
   const auto run = [&](const ReconcileOptions& options, const std::optional<SettlementEntry>& only = {}) {
@@ -410,7 +413,7 @@ TEST_F(Reconcile, RefusesWhatIsOutOfBoundsBeforeAnythingIsSent) {
   tx.exec("SELECT 1");  // still usable
 }
 
-TEST_F(Reconcile, WithoutTablesTheErrorSaysSo) {
+TEST_P(Reconcile, WithoutTablesTheErrorSaysSo) {
   const auto missing = [&](const postgres::Names& other) {
     const auto connection = database.connect();
     pqxx::work tx{*connection};

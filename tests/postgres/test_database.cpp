@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "postgres/schema_pool.hpp"
-#include "postgres/transaction_kind.hpp"
 
 namespace idem::postgres_test {
 namespace {
@@ -29,8 +28,9 @@ std::string url_of_server() {
   return environment("IDEM_TEST_DATABASE_URL");
 }
 
-TestDatabase::TestDatabase(postgres::BackendOptions options)
+TestDatabase::TestDatabase(postgres::BackendOptions options, const TransactionKind& kind)
     : url_{url_of_server()},
+      kind_{kind},
       schema_{SchemaPool::of_this_process().take(options.names)},
       backend_{in_schema(options, schema_)} {}
 
@@ -44,15 +44,14 @@ std::unique_ptr<pqxx::connection> TestDatabase::connect() const {
   auto connection = std::make_unique<pqxx::connection>(url_);
   pqxx::nontransaction session{*connection};
   session.exec("SET search_path = \"" + schema_ +
-               "\"; SET application_name = " + session.quote(session_name(schema_)));
-  const std::string& isolation = transaction_kind().isolation;
-  if (!isolation.empty()) session.exec("SET default_transaction_isolation = " + session.quote(isolation));
+               "\"; SET application_name = " + session.quote(session_name(schema_)) +
+               "; SET default_transaction_isolation = '" + std::string{kind_.isolation} + "'");
   return connection;
 }
 
 std::unique_ptr<pqxx::connection> TestDatabase::borrow() const {
   return borrowed_.take([this] {
-    if (!transaction_kind().through_pooler) return connect();
+    if (!kind_.through_pooler) return connect();
     return std::make_unique<pqxx::connection>(environment("IDEM_TEST_POOLER_URL") +
                                               "&application_name=" + session_name());
   });

@@ -9,6 +9,7 @@
 
 #include "idem/postgres/backend.hpp"
 #include "postgres/connection_pool.hpp"
+#include "postgres/transaction_kind.hpp"
 
 namespace idem::postgres_test {
 
@@ -19,16 +20,16 @@ namespace idem::postgres_test {
 /// needs a server fails where there is none, it does not skip.
 class TestDatabase {
  public:
-  explicit TestDatabase(postgres::BackendOptions options = {});
+  explicit TestDatabase(postgres::BackendOptions options = {}, const TransactionKind& kind = read_committed);
   TestDatabase(const TestDatabase&) = delete;
   TestDatabase& operator=(const TestDatabase&) = delete;
   ~TestDatabase();
 
-  /// A new connection whose search path is this database's schema, and whose transactions are of the level that the run asks
-  /// for. Safe from several threads.
+  /// A new connection whose search path is this database's schema, and whose transactions are of its level. Safe from
+  /// several threads.
   [[nodiscard]] std::unique_ptr<pqxx::connection> connect() const;
 
-  /// Connections for the transactions that are tested: through the pooler where the run asks for that, and then with no search
+  /// Connections for the transactions that are tested: through the pooler where the kind says so, and then with no search
   /// path of their own, so that they name the schema. One that was given back, or a new one: making one takes longer than most
   /// transactions. Safe from several threads.
   [[nodiscard]] std::unique_ptr<pqxx::connection> borrow() const;
@@ -36,6 +37,7 @@ class TestDatabase {
 
   [[nodiscard]] const postgres::Backend& backend() const { return backend_; }
   [[nodiscard]] const std::string& schema() const { return schema_; }
+  [[nodiscard]] const TransactionKind& kind() const { return kind_; }
 
   /// Runs `sql` in a transaction of its own.
   void execute(const std::string& sql) const;
@@ -47,6 +49,7 @@ class TestDatabase {
 
  private:
   std::string url_;
+  TransactionKind kind_;
   std::string schema_;
   postgres::Backend backend_;
   // What its own statements run on.

@@ -8,7 +8,7 @@
 namespace idem::postgres_test {
 TestUnit::TestUnit(const TestDatabase& database) : database_{&database}, connection_{database.borrow()} {
   work_ = std::make_unique<pqxx::work>(*connection_);
-  if (transaction_kind().in_subtransaction) sub_ = std::make_unique<pqxx::subtransaction>(*work_, "unit");
+  if (database.kind().in_subtransaction) sub_ = std::make_unique<pqxx::subtransaction>(*work_, "unit");
 }
 
 TestUnit::~TestUnit() {

@@ -1,4 +1,4 @@
-// A transaction with a connection of its own, at the isolation level and depth that the run of the tests asks for.
+// A transaction with a connection of its own, of the kind that its database is for.
 #pragma once
 
 #include <memory>
@@ -6,7 +6,6 @@
 #include <string>
 
 #include "postgres/test_database.hpp"
-#include "postgres/transaction_kind.hpp"
 
 namespace idem::postgres_test {
 

@@ -1,25 +1,45 @@
-// How the transactions of a run of the tests are made.
+// How the transactions of a test are made.
 #pragma once
 
-#include <string>
+#include <array>
+#include <ostream>
+#include <string_view>
 
 namespace idem::postgres_test {
 
-/// What a run asks for, by environment variables, so that one binary serves all of them.
 struct TransactionKind {
-  /// IDEM_TEST_ISOLATION, such as "repeatable read"; empty for the server's default.
-  std::string isolation;
-  /// IDEM_TEST_SUBTRANSACTION is set: everything is done in a savepoint.
+  /// The prefix of the tests that run in such transactions.
+  std::string_view name;
+  std::string_view isolation;
+  /// Everything is done in a savepoint.
   bool in_subtransaction = false;
-  /// IDEM_TEST_THROUGH_POOLER is set: each transaction may have another session of the server.
+  /// Each transaction may have another session of the server.
   bool through_pooler = false;
 
   /// A transaction sees nothing that others commit after its beginning, and is refused where it would have to.
-  [[nodiscard]] bool keeps_its_snapshot() const {
-    return !isolation.empty() && isolation != "read committed";
-  }
+  [[nodiscard]] constexpr bool keeps_its_snapshot() const { return isolation != "read committed"; }
+
+  friend std::ostream& operator<<(std::ostream& out, const TransactionKind& kind) { return out << kind.name; }
 };
 
-[[nodiscard]] const TransactionKind& transaction_kind();
+inline constexpr TransactionKind read_committed{"ReadCommitted", "read committed"};
+inline constexpr TransactionKind repeatable_read{"RepeatableRead", "repeatable read"};
+inline constexpr TransactionKind serializable{"Serializable", "serializable"};
+inline constexpr TransactionKind read_committed_subtransaction{"ReadCommittedSubtransaction",
+                                                               "read committed", true};
+inline constexpr TransactionKind repeatable_read_subtransaction{"RepeatableReadSubtransaction",
+                                                                "repeatable read", true};
+inline constexpr TransactionKind serializable_subtransaction{"SerializableSubtransaction", "serializable",
+                                                             true};
+/// Fault 64: a pooler that gives each transaction another session.
+inline constexpr TransactionKind pooler{"Pooler", "read committed", false, true};
+
+inline constexpr std::array transaction_kinds{read_committed,
+                                              repeatable_read,
+                                              serializable,
+                                              read_committed_subtransaction,
+                                              repeatable_read_subtransaction,
+                                              serializable_subtransaction,
+                                              pooler};
 
 }  // namespace idem::postgres_test

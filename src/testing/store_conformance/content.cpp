@@ -1,14 +1,17 @@
 // What is stored comes back byte for byte, and what cannot be stored is refused.
-#pragma once
+#include <string_view>
 
-#include "idem/testing/store_conformance/suite.hpp"
+#include "testing/store_conformance/suite.hpp"
 
 namespace idem {
 inline namespace v0 {
 namespace testing {
+namespace {
+
+CONFORMANCE_TESTS_OF(StoreConformance);
 
 // Faults 38, 41, 42: NUL, invalid UTF-8, a lone surrogate, every byte; headers in their order, twice, empty.
-TYPED_TEST_P(StoreConformance, ContentIsReplayedByteForByte) {
+CONFORMANCE_TEST(StoreConformance, ContentIsReplayedByteForByte) {
   Response every_byte{200, {}, {}};
   for (int byte = 0; byte < 256; ++byte) every_byte.body.push_back(static_cast<std::byte>(byte));
   Response large{200, {}, std::vector<std::byte>(std::size_t{1} << 20)};
@@ -36,35 +39,35 @@ TYPED_TEST_P(StoreConformance, ContentIsReplayedByteForByte) {
   for (std::size_t i = 0; i < responses.size(); ++i) {
     SCOPED_TRACE(i);
     const Key key = this->key("k" + std::to_string(i));
-    const Lease lease = this->acquire(key);
-    i % 2 == 0 ? this->complete(lease, responses[i]) : this->fail(lease, responses[i]);
-    EXPECT_TRUE(expect<Replay>(this->reserve(key)).response == responses[i]);
-    EXPECT_TRUE(this->record(key).response == responses[i]);
+    const Lease lease = acquire(key);
+    i % 2 == 0 ? complete(lease, responses[i]) : fail(lease, responses[i]);
+    EXPECT_TRUE(expect<Replay>(reserve(key)).response == responses[i]);
+    EXPECT_TRUE(record(key).response == responses[i]);
   }
 }
 
-TYPED_TEST_P(StoreConformance, ContentOfAnUnknownRecordAndOfItsResolutionIsReplayedByteForByte) {
+CONFORMANCE_TEST(StoreConformance, ContentOfAnUnknownRecordAndOfItsResolutionIsReplayedByteForByte) {
   const Response told = text_response(202, std::string_view{"\0\xff", 2});
-  const Lease lease = this->acquire(this->key());
-  this->mark_unknown(lease, told);
-  EXPECT_EQ(expect<Unknown>(this->reserve(this->key())).response, told);
-  Resolution resolution = this->charged(lease);
+  const Lease lease = acquire(key());
+  mark_unknown(lease, told);
+  EXPECT_EQ(expect<Unknown>(reserve(key())).response, told);
+  Resolution resolution = charged(lease);
   resolution.who = "d'Artagnan \xc3\xa9";
   resolution.why = "line one\nline two; -- \\";
-  this->resolve(lease, State::completed, resolution);
-  EXPECT_EQ(this->record(this->key()).resolved_by, resolution.who);
-  EXPECT_EQ(this->record(this->key()).resolved_note, resolution.why);
+  resolve(lease, State::completed, resolution);
+  EXPECT_EQ(record(key()).resolved_by, resolution.who);
+  EXPECT_EQ(record(key()).resolved_note, resolution.why);
 }
 
-TYPED_TEST_P(StoreConformance, ContentOfAnEmptyUnknownResponseIsAResponse) {
-  this->mark_unknown(this->acquire(this->key()), Response{202, {}, {}});
-  EXPECT_EQ(expect<Unknown>(this->reserve(this->key())).response, (Response{202, {}, {}}));
+CONFORMANCE_TEST(StoreConformance, ContentOfAnEmptyUnknownResponseIsAResponse) {
+  mark_unknown(acquire(key()), Response{202, {}, {}});
+  EXPECT_EQ(expect<Unknown>(reserve(key())).response, (Response{202, {}, {}}));
 }
 
-TYPED_TEST_P(StoreConformance, ContentThatNoHeaderCanHoldIsRefusedAndTheLeaseStillHolds) {
-  const Lease lease = this->acquire(this->key());
-  const Record before = this->record(this->key());
-  auto unit = this->begin();
+CONFORMANCE_TEST(StoreConformance, ContentThatNoHeaderCanHoldIsRefusedAndTheLeaseStillHolds) {
+  const Lease lease = acquire(key());
+  const Record before = record(key());
+  auto unit = begin();
   for (const Header& header : std::vector<Header>{{"", "x"},
                                                   {"a:b", "x"},
                                                   {"a\r", "x"},
@@ -72,20 +75,26 @@ TYPED_TEST_P(StoreConformance, ContentThatNoHeaderCanHoldIsRefusedAndTheLeaseSti
                                                   {"a", std::string{"x\0y", 3}},
                                                   {std::string{"a\0b", 3}, "x"}}) {
     const Response refused{200, {header}, {}};
-    EXPECT_THROW(unit.store().complete(lease, refused), InvalidArgument);
-    EXPECT_THROW(unit.store().fail(lease, refused), InvalidArgument);
-    EXPECT_THROW(unit.store().mark_unknown(lease, refused), InvalidArgument);
+    EXPECT_THROW(unit->store().complete(lease, refused), InvalidArgument);
+    EXPECT_THROW(unit->store().fail(lease, refused), InvalidArgument);
+    EXPECT_THROW(unit->store().mark_unknown(lease, refused), InvalidArgument);
   }
-  unit.commit();
-  this->expect_same(before, this->record(this->key()));
-  this->complete(lease);
+  unit->commit();
+  expect_same(before, record(key()));
+  complete(lease);
 }
 
 // A downstream's name is text like any other.
-TYPED_TEST_P(StoreConformance, ContentOfADownstreamsNameIsKept) {
+CONFORMANCE_TEST(StoreConformance, ContentOfADownstreamsNameIsKept) {
   const std::string name = "acquirer's \"\xc3\xa9\" \\ " + std::string(200, 'x');
-  this->acquire(this->key(), this->resumable(deduplicates_for(name, this->window)));
-  EXPECT_EQ(this->record(this->key()).downstream, name);
+  acquire(key(), resumable(deduplicates_for(name, window)));
+  EXPECT_EQ(record(key()).downstream, name);
+}
+
+}  // namespace
+
+void register_content(const std::string& name, const StoreConformance::MakeFixture& make) {
+  register_conformance_cases(name, CONFORMANCE_CASES, make);
 }
 
 }  // namespace testing
