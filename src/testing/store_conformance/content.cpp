@@ -38,11 +38,11 @@ CONFORMANCE_TEST(StoreConformance, ContentIsReplayedByteForByte) {
   };
   for (std::size_t i = 0; i < responses.size(); ++i) {
     SCOPED_TRACE(i);
-    const Key key = this->key("k" + std::to_string(i));
-    const Lease lease = acquire(key);
+    const Key each = key("k" + std::to_string(i));
+    const Lease lease = acquire(each);
     i % 2 == 0 ? complete(lease, responses[i]) : fail(lease, responses[i]);
-    EXPECT_TRUE(expect<Replay>(reserve(key)).response == responses[i]);
-    EXPECT_TRUE(record(key).response == responses[i]);
+    EXPECT_TRUE(expect<Replay>(reserve(each)).response == responses[i]);
+    EXPECT_TRUE(record(each).response == responses[i]);
   }
 }
 

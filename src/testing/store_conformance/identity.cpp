@@ -97,15 +97,15 @@ CONFORMANCE_TEST(StoreConformance, IdentityUnderAnUnknownSchemeIsFingerprintUnav
   for (const char* name : {"live", "lapsed", "resumable", "completed", "failed", "unknown"}) {
     SCOPED_TRACE(name);
     const Record before = record(key(name));
-    for (const ReserveOptions& options : {this->options(), resumable(), under_attempt(live.holder.attempt)}) {
+    for (const ReserveOptions& asked : {options(), resumable(), under_attempt(live.holder.attempt)}) {
       auto unit = begin();
-      EXPECT_THROW((void)unit->store().reserve(key(name), keyed, options), FingerprintUnavailable);
+      EXPECT_THROW((void)unit->store().reserve(key(name), keyed, asked), FingerprintUnavailable);
       unit->commit();
     }
     expect_same(before, record(key(name)));
   }
   auto unit = begin();
-  EXPECT_THROW((void)unit->store().reserve(key("live"), keyed, this->options()), FingerprintUnavailable);
+  EXPECT_THROW((void)unit->store().reserve(key("live"), keyed, options()), FingerprintUnavailable);
   expect_usable(*unit);
 }
 

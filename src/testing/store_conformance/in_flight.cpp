@@ -40,11 +40,11 @@ CONFORMANCE_TEST(StoreConformance, InFlightWaitThatIsOverIsInProgressAndTheTrans
   auto winner = begin();
   const Lease lease = expect_acquired(winner->store().reserve(key(), request(), options()), How::fresh).lease;
   auto loser = begin();
-  const InProgress answer = expect<InProgress>(loser->store().reserve(key(), request(), briefly));
-  EXPECT_GE(answer.retry_after, std::chrono::milliseconds{1});
+  const auto told = expect<InProgress>(loser->store().reserve(key(), request(), briefly));
+  EXPECT_GE(told.retry_after, std::chrono::milliseconds{1});
   expect_usable(*loser);
   if (done([&] {
-        winner->store().complete(lease, this->answer());
+        winner->store().complete(lease, answer());
         winner->commit();
       })) {
     expect<Replay>(reserve(key(), request(), briefly));

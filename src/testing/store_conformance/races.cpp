@@ -2,6 +2,7 @@
 #include <array>
 #include <atomic>
 #include <utility>
+#include <vector>
 
 #include "idem/testing/race.hpp"
 #include "testing/store_conformance/suite.hpp"
@@ -19,17 +20,17 @@ CONFORMANCE_TEST(StoreConformance, RaceLoserIsAnsweredWhileTheWinnerIsOpenAndIts
   auto loser = begin();
   const Lease lease = expect_acquired(winner->store().reserve(key(), request(), options()), How::fresh).lease;
   expect_acquired(loser->store().reserve(key("loser's own"), request(), options()), How::fresh);
-  const InProgress answer = expect<InProgress>(loser->store().reserve(key(), request(), options()));
-  EXPECT_EQ(answer.retry_after, std::chrono::seconds{1});
+  const auto told = expect<InProgress>(loser->store().reserve(key(), request(), options()));
+  EXPECT_EQ(told.retry_after, std::chrono::seconds{1});
   expect_usable(*loser);
   EXPECT_TRUE(find(key("loser's own")));
-  const bool done = this->done([&] {
-    winner->store().complete(lease, this->answer());
+  const bool settled = done([&] {
+    winner->store().complete(lease, answer());
     winner->commit();
   });
   const Reservation next = reserve(key());
-  EXPECT_EQ(std::holds_alternative<Replay>(next), done);
-  EXPECT_EQ(std::holds_alternative<Acquired>(next), !done);
+  EXPECT_EQ(std::holds_alternative<Replay>(next), settled);
+  EXPECT_EQ(std::holds_alternative<Acquired>(next), !settled);
 }
 
 // What the winner asked for cannot be seen yet.
@@ -63,39 +64,39 @@ CONFORMANCE_TEST(StoreConformance, RaceRetryAfterIsNotLongerThanTheLeaseAskedFor
   ReserveOptions brief = options();
   brief.lease = std::chrono::milliseconds{300};
   expect_acquired(winner->store().reserve(key(), request(), brief), How::fresh);
-  const InProgress answer = expect<InProgress>(loser->store().reserve(key(), request(), brief));
-  EXPECT_GE(answer.retry_after, std::chrono::milliseconds{1});
-  EXPECT_LE(answer.retry_after, std::chrono::milliseconds{300});
+  const auto told = expect<InProgress>(loser->store().reserve(key(), request(), brief));
+  EXPECT_GE(told.retry_after, std::chrono::milliseconds{1});
+  EXPECT_LE(told.retry_after, std::chrono::milliseconds{300});
 }
 
 CONFORMANCE_TEST(StoreConformance, RaceForALapsedRecordIsAnsweredWhileTheOtherIsOpen) {
-  acquire(key("resumable"), this->resumable());
+  acquire(key("resumable"), resumable());
   acquire(key("not"));
   complete(acquire(key("expired")));
   advance(retention + std::chrono::minutes{1});
-  ReserveOptions resumable = this->resumable(cannot_deduplicate("acquirer"));
-  acquire(key("fresh"), resumable);
+  const ReserveOptions resuming = resumable(cannot_deduplicate("acquirer"));
+  acquire(key("fresh"), resuming);
   advance(lease_time + std::chrono::minutes{1});
 
   auto winner = begin();
   auto loser = begin();
-  expect_acquired(winner->store().reserve(key("fresh"), request(), resumable), How::took_over);
-  expect<Unknown>(winner->store().reserve(key("not"), request(), this->options()));
-  expect_acquired(winner->store().reserve(key("expired"), request(), this->options()), How::fresh);
-  const std::pair<const char*, ReserveOptions> losing[]{
-      {"fresh", resumable}, {"not", this->options()}, {"expired", this->options()}};
-  for (const auto& [name, options] : losing) {
+  expect_acquired(winner->store().reserve(key("fresh"), request(), resuming), How::took_over);
+  expect<Unknown>(winner->store().reserve(key("not"), request(), options()));
+  expect_acquired(winner->store().reserve(key("expired"), request(), options()), How::fresh);
+  const std::vector<std::pair<const char*, ReserveOptions>> losing{
+      {"fresh", resuming}, {"not", options()}, {"expired", options()}};
+  for (const auto& [name, asked] : losing) {
     SCOPED_TRACE(name);
-    const InProgress answer = expect<InProgress>(loser->store().reserve(key(name), request(), options));
-    EXPECT_GE(answer.retry_after, std::chrono::milliseconds{1});
-    EXPECT_LE(answer.retry_after, std::chrono::seconds{1});
+    const auto told = expect<InProgress>(loser->store().reserve(key(name), request(), asked));
+    EXPECT_GE(told.retry_after, std::chrono::milliseconds{1});
+    EXPECT_LE(told.retry_after, std::chrono::seconds{1});
   }
   // What was committed before can be seen, so another request is told so at once.
-  expect<Mismatch>(loser->store().reserve(key("fresh"), other_request(), resumable));
-  expect<Mismatch>(loser->store().reserve(key("not"), other_request(), this->options()));
+  expect<Mismatch>(loser->store().reserve(key("fresh"), other_request(), resuming));
+  expect<Mismatch>(loser->store().reserve(key("not"), other_request(), options()));
   expect_usable(*loser);
   if (!done([&] { winner->commit(); })) return;
-  expect<InProgress>(reserve(key("fresh"), request(), resumable));
+  expect<InProgress>(reserve(key("fresh"), request(), resuming));
   expect<Unknown>(reserve(key("not")));
   expect<InProgress>(reserve(key("expired")));
 }
@@ -137,9 +138,9 @@ CONFORMANCE_TEST(StoreConformance, RaceOf32ThreadsForOneKeyHasOneWinnerAndNoExce
   std::atomic<int> refused{0};
   const auto thrown = race_errors(32, [&](std::size_t) {
     const Reservation reservation = in_transaction([&](IdempotencyStore& store) {
-      Reservation answer = store.reserve(key(), request(), options());
-      if (const auto* won = std::get_if<Acquired>(&answer)) store.complete(won->lease, this->answer());
-      return answer;
+      Reservation reserved = store.reserve(key(), request(), options());
+      if (const auto* won = std::get_if<Acquired>(&reserved)) store.complete(won->lease, answer());
+      return reserved;
     });
     if (std::holds_alternative<Acquired>(reservation)) {
       ++acquired;
@@ -197,8 +198,8 @@ CONFORMANCE_TEST(StoreConformance, RaceOf32ThreadsForAnExpiredRecordHasOneWinner
 // The slow worker against the one who took its record over: one of the two answers is stored, never both.
 CONFORMANCE_TEST(StoreConformance, RaceOfASettlingWithATakeoverHasOneWinner) {
   for (int round = 0; round < 20; ++round) {
-    const Key key = this->key("k" + std::to_string(round));
-    const Lease slow = acquire(key, resumable());
+    const Key each = key("k" + std::to_string(round));
+    const Lease slow = acquire(each, resumable());
     advance(lease_time + std::chrono::minutes{1});
     std::atomic<int> settled{0};
     const auto thrown = race_errors(2, [&](std::size_t index) {
@@ -210,7 +211,7 @@ CONFORMANCE_TEST(StoreConformance, RaceOfASettlingWithATakeoverHasOneWinner) {
           // The other one was first.
         }
       } else {
-        const Reservation reservation = reserve(key, request(), resumable());
+        const Reservation reservation = reserve(each, request(), resumable());
         if (const auto* taken = std::get_if<Acquired>(&reservation)) {
           complete(taken->lease, text_response(200, "next"));
           ++settled;
@@ -219,7 +220,7 @@ CONFORMANCE_TEST(StoreConformance, RaceOfASettlingWithATakeoverHasOneWinner) {
     });
     EXPECT_TRUE(thrown.empty());
     EXPECT_EQ(settled, 1);
-    expect<Replay>(reserve(key));
+    expect<Replay>(reserve(each));
   }
 }
 
@@ -230,17 +231,17 @@ CONFORMANCE_TEST(StoreConformance, RaceOf16ThreadsOver10KeysHasOneWinnerEach) {
   const auto thrown = race_errors(16, [&](std::size_t index) {
     for (std::size_t i = 0; i < keys; ++i) {
       const std::size_t n = (i + index) % keys;
-      const Key key = this->key("k" + std::to_string(n));
+      const Key each = key("k" + std::to_string(n));
       const Reservation reservation = in_transaction([&](IdempotencyStore& store) {
-        Reservation answer = store.reserve(key, request(), options());
+        Reservation answer = store.reserve(each, request(), options());
         if (const auto* won = std::get_if<Acquired>(&answer)) {
-          store.complete(won->lease, text_response(200, key.value));
+          store.complete(won->lease, text_response(200, each.value));
         }
         return answer;
       });
       if (std::holds_alternative<Acquired>(reservation)) ++acquired[n];
       if (const auto* replay = std::get_if<Replay>(&reservation)) {
-        EXPECT_EQ(body_text(replay->response), key.value);
+        EXPECT_EQ(body_text(replay->response), each.value);
       }
     }
   });

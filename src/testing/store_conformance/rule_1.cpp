@@ -112,17 +112,17 @@ CONFORMANCE_TEST(StoreConformance, Rule1ALeaseOfAnExpiredRecordNeverSettlesTheNe
 
 CONFORMANCE_TEST(StoreConformance, Rule1ASecondSettlingIsAlreadySettledAndCommitsNothing) {
   for (const State first : {State::completed, State::failed}) {
-    const Key key = this->key(first == State::completed ? "completed" : "failed");
-    const Lease lease = acquire(key);
+    const Key each = key(first == State::completed ? "completed" : "failed");
+    const Lease lease = acquire(each);
     first == State::completed ? complete(lease) : fail(lease);
-    const Record before = record(key);
+    const Record before = record(each);
     expect_lost_and_nothing_committed<AlreadySettled>(
         [&](IdempotencyStore& store) { store.complete(lease, answer()); });
     expect_lost_and_nothing_committed<AlreadySettled>(
         [&](IdempotencyStore& store) { store.fail(lease, answer()); });
     expect_lost_and_nothing_committed<AlreadySettled>(
         [&](IdempotencyStore& store) { store.complete(lease, text_response(500, "another answer")); });
-    expect_same(before, record(key));
+    expect_same(before, record(each));
   }
 }
 

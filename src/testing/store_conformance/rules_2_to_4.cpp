@@ -14,7 +14,7 @@ CONFORMANCE_TEST(StoreConformance, Rule2CompleteSettlesAnUnknownRecordOfItsOwn) 
   const Lease lease = acquire(key());
   mark_unknown(lease, text_response(202, "ask again"));
   complete(lease);
-  const Replay replay = expect<Replay>(reserve(key()));
+  const auto replay = expect<Replay>(reserve(key()));
   EXPECT_EQ(replay.state, State::completed);
   EXPECT_EQ(replay.response, answer());
 }
@@ -142,10 +142,10 @@ CONFORMANCE_TEST(StoreConformance, Rule3AMarkIsKeptOverATakeoverWhereTheDownstre
 }
 
 CONFORMANCE_TEST(StoreConformance, Rule3ResumableWithoutADownstreamIsRefused) {
-  ReserveOptions options = this->options();
-  options.resumable = true;
+  ReserveOptions nowhere = options();
+  nowhere.resumable = true;
   auto unit = begin();
-  EXPECT_THROW((void)unit->store().reserve(key(), request(), options), InvalidArgument);
+  EXPECT_THROW((void)unit->store().reserve(key(), request(), nowhere), InvalidArgument);
   expect_usable(*unit);
   EXPECT_FALSE(find(key()));
 }

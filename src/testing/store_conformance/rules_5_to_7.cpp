@@ -20,7 +20,7 @@ CONFORMANCE_TEST(StoreConformance, Rule5ResolveToCompletedWithTheGeneration) {
   EXPECT_EQ(record.resolved_note, "the acquirer's report shows the charge");
   EXPECT_EQ(record.expires_at, expires_at);
   EXPECT_EQ(record.holder, lease.holder);
-  const Replay replay = expect<Replay>(reserve(key()));
+  const auto replay = expect<Replay>(reserve(key()));
   EXPECT_EQ(replay.state, State::completed);
   EXPECT_EQ(replay.response, answer());
 }
@@ -58,9 +58,9 @@ CONFORMANCE_TEST(StoreConformance,
 }
 
 CONFORMANCE_TEST(StoreConformance, Rule5ResolveToFailedIsTooEarlyUntilTheLeaseAndTheCallsDeadlineAreOver) {
-  ReserveOptions options = this->options();
-  options.call_deadline = std::chrono::minutes{30};
-  const Lease lease = acquire(key(), options);
+  ReserveOptions calling = options();
+  calling.call_deadline = std::chrono::minutes{30};
+  const Lease lease = acquire(key(), calling);
   mark_unknown(lease);
   for (const auto step : {std::chrono::minutes{0}, std::chrono::minutes{61}, std::chrono::minutes{28}}) {
     advance(step);
@@ -261,18 +261,18 @@ CONFORMANCE_TEST(StoreConformance, Rule7EachWriteIsRolledBackWithItsTransaction)
 }
 
 CONFORMANCE_TEST(StoreConformance, Rule7ATakeoverAndATurnToUnknownAreRolledBackWithTheirTransaction) {
-  acquire(key("resumable"), this->resumable());
+  acquire(key("resumable"), resumable());
   acquire(key("not"));
   advance(lease_time + std::chrono::minutes{1});
-  const Record resumable = record(key("resumable"));
+  const Record resumed = record(key("resumable"));
   const Record not_resumable = record(key("not"));
   {
     auto unit = begin();
-    expect_acquired(unit->store().reserve(key("resumable"), request(), this->resumable()), How::took_over);
+    expect_acquired(unit->store().reserve(key("resumable"), request(), resumable()), How::took_over);
     expect<Unknown>(unit->store().reserve(key("not"), request(), options()));
     unit->rollback();
   }
-  expect_same(resumable, record(key("resumable")));
+  expect_same(resumed, record(key("resumable")));
   expect_same(not_resumable, record(key("not")));
 }
 

@@ -186,7 +186,7 @@ CONFORMANCE_TEST(StoreConformance, RowInProgressLapsedAskerDoesNotResumeWithOthe
 CONFORMANCE_TEST(StoreConformance, RowInProgressLapsedNotResumableTurnsUnknown) {
   const Lease first = acquire(key());
   advance(lease_time + std::chrono::minutes{1});
-  const Unknown turned = expect<Unknown>(reserve(key()));
+  const auto turned = expect<Unknown>(reserve(key()));
   EXPECT_EQ(turned.response, std::nullopt);
   ASSERT_TRUE(turned.turned);
   EXPECT_EQ(turned.turned->holder, first.holder);
@@ -227,7 +227,7 @@ CONFORMANCE_TEST(StoreConformance, RowInProgressLapsedNotResumableWithOtherFinge
 CONFORMANCE_TEST(StoreConformance, RowCompletedIsReplay) {
   const Lease lease = acquire(key());
   const TimePoint expires_at = complete(lease);
-  const Replay replay = expect<Replay>(reserve(key()));
+  const auto replay = expect<Replay>(reserve(key()));
   EXPECT_EQ(replay.state, State::completed);
   EXPECT_EQ(replay.response, answer());
   EXPECT_EQ(replay.expires_at, expires_at);
@@ -255,7 +255,7 @@ CONFORMANCE_TEST(StoreConformance, RowCompletedWithOtherFingerprintIsMismatch) {
 CONFORMANCE_TEST(StoreConformance, RowFailedIsReplay) {
   const Response declined{402, {{"Content-Type", "text/plain"}}, text_response(0, "declined").body};
   const TimePoint expires_at = fail(acquire(key()), declined);
-  const Replay replay = expect<Replay>(reserve(key()));
+  const auto replay = expect<Replay>(reserve(key()));
   EXPECT_EQ(replay.state, State::failed);
   EXPECT_EQ(replay.response, declined);
   EXPECT_EQ(replay.expires_at, expires_at);

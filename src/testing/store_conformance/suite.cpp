@@ -15,7 +15,7 @@ void throw_unexpected(const Reservation& reservation) {
 }
 
 Acquired expect_acquired(Reservation reservation, How how) {
-  Acquired acquired = expect<Acquired>(std::move(reservation));
+  auto acquired = expect<Acquired>(std::move(reservation));
   if (acquired.how != how) throw std::runtime_error{"reserve acquired the key in another way"};
   return acquired;
 }
