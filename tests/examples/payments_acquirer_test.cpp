@@ -168,7 +168,8 @@ json summary(int charges, int declines, int seats, int receipts, int pending, in
 }
 
 json counts(int lapsed, int settled, int unknown, int left) {
-  return {{"lapsed", lapsed}, {"settled", settled}, {"unknown", unknown}, {"left", left}, {"failed", 0}};
+  return {
+      {"lapsed", lapsed}, {"settled", settled}, {"unknown", unknown}, {"passed_over", left}, {"failed", 0}};
 }
 
 TEST_F(PaymentsAcquirer, TheSameKeyTwiceIsOneCallAndTheSameBytes) {
@@ -264,7 +265,11 @@ TEST_F(PaymentsAcquirer, ATimeOutOfOneThatCannotDeduplicateIsUnknownWithoutAnEve
 }
 
 json repaired(int queued, int applied, int failed) {
-  return {{"queued", queued}, {"applied", applied}, {"settled_already", 0}, {"left", 0}, {"failed", failed}};
+  return {{"queued", queued},
+          {"applied", applied},
+          {"settled_already", 0},
+          {"passed_over", 0},
+          {"failed", failed}};
 }
 
 TEST_F(PaymentsAcquirer, ReconciliationSettlesAnUnknownPaymentOnceWithItsEvent) {
@@ -438,7 +443,7 @@ TEST_F(PaymentsAcquirer, ASweepThatCannotSettleAPaymentSaysSoAndGoesOn) {
   EXPECT_EQ(swept.status, 1);
   EXPECT_EQ(swept.err,
             "payments: a payment was left as it was: the database refused a statement (SQLSTATE P0001)\n");
-  EXPECT_EQ(swept.out, R"({"sweep":{"lapsed":2,"settled":1,"unknown":0,"left":0,"failed":1}})"
+  EXPECT_EQ(swept.out, R"({"sweep":{"lapsed":2,"settled":1,"unknown":0,"passed_over":0,"failed":1}})"
                        "\n");
   database_.execute("DROP TRIGGER refuse ON payment");
   EXPECT_EQ(sweep(), counts(1, 1, 0, 0));
