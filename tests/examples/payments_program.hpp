@@ -22,9 +22,7 @@ class PaymentsProgram : public ::testing::Test {
                       "\" CASCADE; CREATE SCHEMA \"" + database_.schema() + "\"");
   }
 
-  [[nodiscard]] std::string url() const {
-    return postgres_test::url_of_server() + ("&options=-csearch_path%3D%22" + database_.schema() + "%22");
-  }
+  [[nodiscard]] std::string url() const { return database_.url(); }
 
   /// The words of a run over that file.
   [[nodiscard]] std::vector<std::string> run_of(const TemporaryFile& requests,

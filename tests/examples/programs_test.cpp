@@ -1,7 +1,6 @@
 // The README's code and the demo, as programs.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 
 #include "examples/program.hpp"
@@ -13,10 +12,7 @@ namespace {
 
 class Programs : public ::testing::Test {
  protected:
-  [[nodiscard]] std::string url() const {
-    return std::getenv("IDEM_TEST_DATABASE_URL") +
-           ("&options=-csearch_path%3D%22" + database_.schema() + "%22");
-  }
+  [[nodiscard]] std::string url() const { return database_.url(); }
 
   postgres_test::TestDatabase database_;
 };

@@ -53,13 +53,7 @@ std::vector<json> lines(const Finished& finished) {
 class RefundSaga : public ::testing::Test {
  protected:
   [[nodiscard]] Words command(const std::string& verb, const Words& more) const {
-    Words words{
-        REFUND_SAGA,
-        verb,
-        "--services",
-        services_.url(),
-        "--database-url",
-        postgres_test::url_of_server() + ("&options=-csearch_path%3D%22" + database_.schema() + "%22")};
+    Words words{REFUND_SAGA, verb, "--services", services_.url(), "--database-url", database_.url()};
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }

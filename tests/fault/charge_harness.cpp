@@ -32,7 +32,7 @@ std::vector<SettlementEntry> settlement_of(const nlohmann::json& ledger) {
 }  // namespace
 
 ChargeHarness::ChargeHarness(Acquirer acquirer)
-    : acquirer_{acquirer}, client_{process_.url()}, sessions_{postgres_test::url_of_server()} {
+    : acquirer_{acquirer}, client_{process_.url()}, sessions_{database_.url()} {
   database_.execute(charge_tables);
   (void)process_.control({{"deduplicate", acquirer == Acquirer::deduplicates}});
 }

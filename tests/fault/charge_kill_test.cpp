@@ -23,7 +23,7 @@ class ChargeKill {
   Judged at_every_point(Second second, Then then) {
     const auto worker = [this](const std::string& key, int point) -> std::vector<std::string> {
       return {CHARGE_WORKER,
-              postgres_test::url_of_server(),
+              harness.database().url(),
               harness.database().schema(),
               harness.acquirer_url(),
               key,

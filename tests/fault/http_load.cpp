@@ -397,8 +397,7 @@ class HttpLoad {
   void serve(const std::string& port) {
     server_ = std::make_unique<examples_test::Running>(std::vector<std::string>{
         PAYMENTS, "serve", "--listen", "127.0.0.1:" + port, "--acquirer", acquirer_.url(), "--lease-ms",
-        std::to_string(options_.lease.count()), "--database-url",
-        postgres_test::url_of_server() + "&options=-csearch_path%3D%22" + database_.schema() + "%22"});
+        std::to_string(options_.lease.count()), "--database-url", database_.url()});
   }
 
   // And ends the load.

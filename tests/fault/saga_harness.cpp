@@ -14,8 +14,7 @@ namespace idem::fault_test {
 
 SagaHarness::SagaHarness(Story story)
     : story_{story},
-      database_url_{postgres_test::url_of_server() + "&options=-csearch_path%3D%22" + database_.schema() +
-                    "%22"},
+      database_url_{database_.url()},
       process_{REFUND_SERVICES},
       services_{process_.url()},
       session_{database_url_} {

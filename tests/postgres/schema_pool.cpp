@@ -20,14 +20,14 @@ std::string namespace_of(pqxx::transaction_base& tx, const postgres::Names& name
   return "(SELECT oid FROM pg_namespace WHERE nspname = " + tx.quote(names.schema) + ")";
 }
 
-// Whether a session may work in it: it says so; or it began since and says nothing, as a program under test does; or it has a
+// Whether a session may work in it: it says so; or it began since and says nothing; or it has a
 // lock there. A committed transaction's predicate locks count too, which a later one would run into at SERIALIZABLE.
 std::string is_busy(pqxx::transaction_base& tx, const postgres::Names& names, const std::string& lent_at) {
   return "EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> "
          "pg_backend_pid() "
-         "AND backend_type = 'client backend' AND (application_name = " +
-         tx.quote(session_name(names.schema)) + " OR (application_name NOT LIKE " +
-         tx.quote(session_name() + "%") + " AND backend_start >= " + tx.quote(lent_at) +
+         "AND backend_type = 'client backend' AND (application_name IN (" +
+         tx.quote(session_name(names.schema)) + ", " + tx.quote(names.schema) +
+         ") OR (application_name !~ '^(idem_)?test' AND backend_start >= " + tx.quote(lent_at) +
          "::timestamptz))) OR EXISTS (SELECT FROM pg_locks WHERE pid IS DISTINCT FROM pg_backend_pid() AND "
          "database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND relation IN "
          "(SELECT oid FROM pg_class WHERE relnamespace = " +
@@ -119,7 +119,7 @@ std::string session_name() {
 }
 
 std::string session_name(const std::string& schema) {
-  return session_name() + " " + schema;
+  return "idem_" + schema;
 }
 
 SchemaPool& SchemaPool::of_this_process() {

@@ -13,7 +13,8 @@
 
 namespace idem::postgres_test {
 
-/// What a session calls itself (application_name) that works in `schema`, so that the pool sees when it is gone.
+/// What a session calls itself (application_name) that works in `schema`, so that the pool sees when it is gone. The schema's
+/// own name says the same.
 [[nodiscard]] std::string session_name(const std::string& schema);
 /// The same of a session that works in several schemas in turn and leaves nothing open in any, as a pooler's do.
 [[nodiscard]] std::string session_name();
@@ -21,7 +22,8 @@ namespace idem::postgres_test {
 /// A schema is as newly installed whenever it is lent. Before that
 ///
 /// - nobody else may work in it: a session that a test has closed, or whose process was killed, ends on the server some time
-///   later, and may hold locks until then. As long as there may be one, another schema is lent, or a new one made;
+///   later, and may hold locks until then. As long as there may be one, another schema is lent, or a new one made. (A session
+///   that says nothing of itself may work in every schema that was lent when it began.)
 /// - what the test has added to it is dropped;
 /// - its catalogue must be as it was after the installation: if a test has altered, renamed, granted or dropped something of
 ///   idem's, or migrated by hand, the schema is dropped instead. No test has to say so;

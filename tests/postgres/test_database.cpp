@@ -40,6 +40,10 @@ TestDatabase::~TestDatabase() {
   SchemaPool::of_this_process().give_back(schema_);
 }
 
+std::string TestDatabase::url() const {
+  return url_ + "&options=-csearch_path%3D%22" + schema_ + "%22&application_name=" + session_name(schema_);
+}
+
 std::unique_ptr<pqxx::connection> TestDatabase::connect() const {
   auto connection = std::make_unique<pqxx::connection>(url_);
   pqxx::nontransaction session{*connection};

@@ -29,6 +29,9 @@ class TestDatabase {
   /// several threads.
   [[nodiscard]] std::unique_ptr<pqxx::connection> connect() const;
 
+  /// Where a program under test connects to, and works in this database's schema.
+  [[nodiscard]] std::string url() const;
+
   /// Connections for the transactions that are tested: through the pooler where the kind says so, and then with no search
   /// path of their own, so that they name the schema. One that was given back, or a new one: making one takes longer than most
   /// transactions. Safe from several threads.
