@@ -53,8 +53,9 @@ configure() {
   shift 2
   if command -v ccache >/dev/null; then
     export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 # the same objects for every clone
-    # The tests' precompiled headers are an object's input like others.
-    export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+    # What a source includes is read from what the compiler tells of it, so that it is not preprocessed twice; precompiled
+    # headers are an input like others.
+    export CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
     cache=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   fi
   run cmake -S "$root" --preset "$preset" -B "$folder" "${cache[@]}" "$@" >"$folder/configure.log" 2>&1 || {
