@@ -9,7 +9,7 @@
 namespace payments {
 
 /// Makes one pass over them: asks the acquirer again where it may be asked, and leaves UNKNOWN the others. Delivers the
-/// events that nobody has delivered. Writes `{"sweep":{"lapsed":N,"settled":N,"unknown":N,"left":N,"failed":N}}`, and for
+/// events that nobody has delivered. Writes `{"sweep":{"lapsed":N,"settled":N,"unknown":N,"passed_over":N,"failed":N}}`, and for
 /// each failed one why, a line on `errors`. Creates the tables where they are missing. May run beside other passes and
 /// runs.
 ///

@@ -63,7 +63,7 @@ class ChargeOperationTest : public ::testing::Test {
   Answer pay(const PaymentRequest& asked = request()) {
     return answer_to(service_.charge(begin(), asked, charging_));
   }
-  // `settled`, `unknown`, `left`, `failed` of a pass.
+  // `settled`, `unknown`, `passed_over`, `failed` of a pass.
   std::vector<std::size_t> sweep() {
     const auto passed = service_.sweep(begin(), charging_, {});
     return {passed.settled, passed.unknown, passed.passed_over, passed.failed};
