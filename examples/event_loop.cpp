@@ -15,7 +15,6 @@
 #include <stdexcept>
 #include <thread>
 
-#include "idem/postgres.hpp"
 #include "session.hpp"
 
 // ---- docs/http.md: event loop ----------------------------------------------------

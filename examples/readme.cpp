@@ -4,8 +4,6 @@
 #include <span>
 #include <string>
 
-#include "idem/postgres.hpp"
-
 // ---- README ----------------------------------------------------------------------------------
 #include <idem/idem.hpp>
 #include <idem/postgres.hpp>
