@@ -1,5 +1,6 @@
 #include "postgres/schema_pool.hpp"
 
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -112,6 +113,15 @@ std::string one(pqxx::transaction_base& tx, const std::string& sql) {
   return rows[0][0].is_null() ? "" : rows[0][0].as<std::string>();
 }
 
+class EndOfTheTests : public testing::Environment {
+ public:
+  void TearDown() override { SchemaPool::of_this_process().drop_all(); }
+};
+
+// GoogleTest owns it, and has to know it before the tests begin.
+[[maybe_unused]] const testing::Environment* const end_of_the_tests =
+    testing::AddGlobalTestEnvironment(new EndOfTheTests);
+
 }  // namespace
 
 std::string session_name() {
@@ -123,12 +133,18 @@ std::string session_name(const std::string& schema) {
 }
 
 SchemaPool& SchemaPool::of_this_process() {
-  static SchemaPool pool;
+  // Never destroyed: at exit() libpqxx has destroyed what its connections use before.
+  static SchemaPool& pool = *new SchemaPool;
   return pool;
 }
 
 SchemaPool::~SchemaPool() {
-  if (owner_ != ::getpid()) return;  // a child of a test: the connection is its parent's too
+  drop_all();
+}
+
+void SchemaPool::drop_all() {
+  const std::scoped_lock lock{mutex_};
+  if (owner_ != ::getpid()) return;
   for (const Schema& each : schemas_) {
     try {
       drop(each.names.schema);
@@ -136,6 +152,8 @@ SchemaPool::~SchemaPool() {
       // Its user is being killed, or the server is gone: it goes with the server's folder.
     }
   }
+  schemas_.clear();
+  connection_.reset();
 }
 
 pqxx::connection& SchemaPool::connection() {

@@ -29,7 +29,7 @@ namespace idem::postgres_test {
 ///   idem's, or migrated by hand, the schema is dropped instead. No test has to say so;
 /// - idem's tables are emptied, and their identities begin anew.
 ///
-/// All are dropped at the process's end. Safe between threads.
+/// All are dropped by drop_all(), which the process's pool does when its last test has ended. Safe between threads.
 class SchemaPool {
  public:
   static SchemaPool& of_this_process();
@@ -42,6 +42,9 @@ class SchemaPool {
   /// One that is installed under these names, of which `schema` is not looked at.
   [[nodiscard]] std::string take(postgres::Names names);
   void give_back(const std::string& schema);
+
+  /// Drops every schema. A child of the process whose pool it is drops nothing: the connection is its parent's too.
+  void drop_all();
 
  private:
   struct Schema {
