@@ -14,19 +14,29 @@ struct Ended {
   long peak_kib = 0;  ///< The most memory that it had, in KiB.
 };
 
-/// The most memory that a run may have, whatever it is fed. ThreadSanitizer has a shadow of its own for every byte.
-#if defined(__SANITIZE_THREAD__)
-inline constexpr long most_kib = 512L * 1024;
+/// Which sanitizer this is built with. g++ defines a macro for each; clang 14 tells of a feature.
+#if defined(__has_feature)
+#define IDEM_TEST_FEATURE(name) __has_feature(name)
 #else
-inline constexpr long most_kib = 128L * 1024;
+#define IDEM_TEST_FEATURE(name) 0
 #endif
+#if defined(__SANITIZE_THREAD__) || IDEM_TEST_FEATURE(thread_sanitizer)
+inline constexpr bool thread_sanitizer = true;
+#else
+inline constexpr bool thread_sanitizer = false;
+#endif
+#if defined(__SANITIZE_ADDRESS__) || IDEM_TEST_FEATURE(address_sanitizer)
+inline constexpr bool address_sanitizer = true;
+#else
+inline constexpr bool address_sanitizer = false;
+#endif
+#undef IDEM_TEST_FEATURE
+
+/// The most memory that a run may have, whatever it is fed. ThreadSanitizer has a shadow of its own for every byte.
+inline constexpr long most_kib = (thread_sanitizer ? 512L : 128L) * 1024;
 
 /// How much more memory a run may have for whatever is more of the same. The sanitizers keep what was freed.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-inline constexpr long most_growth_kib = 512L * 1024;
-#else
-inline constexpr long most_growth_kib = 4L * 1024;
-#endif
+inline constexpr long most_growth_kib = (thread_sanitizer || address_sanitizer ? 512L : 4L) * 1024;
 
 /// Where a run's standard input comes from, and where its standard output goes to.
 struct Streams {
