@@ -154,7 +154,7 @@ TEST_F(PaymentsClient, APaymentIsDecidedAndItsIntentForgotten) {
     EXPECT_EQ(json::parse(line.at("body").get<std::string>()).at("amount_cents"), std::stoi(amount));
     EXPECT_TRUE(fs::is_empty(folder_.path()));
     const auto same = pay(line.at("key"), body(amount));
-    EXPECT_EQ(same.body, line.at("body"));
+    EXPECT_EQ(same.body, line.at("body").get<std::string>());
     EXPECT_EQ(same.get_header_value("Idempotent-Replayed"), "true");
   }
   EXPECT_EQ(charges(), 2U);
