@@ -442,7 +442,8 @@ class HttpLoad {
   void stop() {
     server_->signal(SIGTERM);
     const examples_test::Finished finished = server_->wait_at_most(patience);
-    if (finished.status != 0) wrong("the server ended with " + std::to_string(finished.status));
+    if (finished.status != 0)
+      wrong("the server ended with " + std::to_string(finished.status) + ": " + finished.err);
   }
 
   void wrong(const std::string& what) { shared_.violations.add(what); }

@@ -13,9 +13,13 @@
 // The journal has a line for each thing that happened, written at once, so that it is true up to where the process died:
 //
 //   tests N             how many it is to run
+//   disabled N          how many of those that were asked for are disabled, where there are some
+//   suite Suite         its tests follow, and what sets them up; `end Suite` when that is taken down
 //   begin Suite.Test
 //   passed Suite.Test   or `failed`, or `skipped`: that test has ended
-//   expired             the test that runs took longer than it may; the process is about to be aborted
+//   outside Suite       what sets that suite up or takes it down has failed
+//   expired             the test that runs, or what was done between two, took longer than it may; the process is about to be
+//                       aborted
 //   signal SEGV         it is about to end the process, if nobody handles it
 //   done passed         or `done failed`, where something outside the tests failed too
 //   exit N              the process called exit(N), as it does at its end
@@ -25,6 +29,7 @@
 #include <regex.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -122,17 +127,31 @@ struct Fatal {
   std::string_view line;
   struct sigaction former {};
 };
-std::array<Fatal, 6> fatal_signals{{{SIGSEGV, "signal SEGV\n"},
-                                    {SIGBUS, "signal BUS\n"},
-                                    {SIGILL, "signal ILL\n"},
-                                    {SIGFPE, "signal FPE\n"},
-                                    {SIGABRT, "signal ABRT\n"},
-                                    {SIGTERM, "signal TERM\n"}}};
+std::array<Fatal, 11> fatal_signals{{{SIGSEGV, "signal SEGV\n"},
+                                     {SIGBUS, "signal BUS\n"},
+                                     {SIGILL, "signal ILL\n"},
+                                     {SIGFPE, "signal FPE\n"},
+                                     {SIGABRT, "signal ABRT\n"},
+                                     {SIGTERM, "signal TERM\n"},
+                                     {SIGINT, "signal INT\n"},
+                                     {SIGHUP, "signal HUP\n"},
+                                     {SIGPIPE, "signal PIPE\n"},
+                                     {SIGUSR1, "signal USR1\n"},
+                                     {SIGUSR2, "signal USR2\n"}}};
 
-// Notes the signal and leaves it to whoever had it before: a sanitizer, or the system.
+// Notes the signal and leaves it to whoever had it before: a sanitizer, or the system. It has a stack of its own, as a test that
+// has used all of its own has none left.
 void note_signals() {
+  static std::array<char, 64 * 1024> stack;
+  stack_t own{};
+  own.ss_sp = stack.data();
+  own.ss_size = stack.size();
+  stack_t before{};
+  if (::sigaltstack(nullptr, &before) == 0 && (before.ss_flags & SS_DISABLE) != 0)
+    ::sigaltstack(&own, nullptr);
   for (Fatal& each : fatal_signals) {
     struct sigaction action {};
+    action.sa_flags = SA_ONSTACK;
     action.sa_handler = [](int number) {
       for (const Fatal& one : fatal_signals) {
         if (one.number != number) continue;
@@ -140,7 +159,8 @@ void note_signals() {
         ::sigaction(number, &one.former, nullptr);
       }
       // The others come again when the instruction that failed is tried again, and abort() sends its own again.
-      if (number == SIGTERM) ::raise(number);
+      constexpr std::array comes_again{SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+      if (std::find(comes_again.begin(), comes_again.end(), number) == comes_again.end()) ::raise(number);
     };
     ::sigaction(each.number, &action, &each.former);
   }
@@ -150,6 +170,15 @@ class Keeper : public testing::EmptyTestEventListener {
  public:
   void OnTestProgramStart(const testing::UnitTest& all) override {
     journal.write("tests " + std::to_string(all.test_to_run_count()) + "\n");
+    const int disabled = all.reportable_disabled_test_count();
+    if (disabled > 0) journal.write("disabled " + std::to_string(disabled) + "\n");
+  }
+  void OnTestSuiteStart(const testing::TestSuite& suite) override {
+    journal.write("suite " + std::string{suite.name()} + "\n");
+  }
+  void OnTestSuiteEnd(const testing::TestSuite& suite) override {
+    if (suite.ad_hoc_test_result().Failed()) journal.write("outside " + std::string{suite.name()} + "\n");
+    journal.write("end " + std::string{suite.name()} + "\n");
   }
   void OnTestStart(const testing::TestInfo& test) override {
     journal.write("begin " + full_name(test) + "\n");
@@ -176,10 +205,19 @@ class Limit : public testing::EmptyTestEventListener {
     };
     ::sigaction(SIGALRM, &action, nullptr);
   }
-  void OnTestStart(const testing::TestInfo&) override { ::alarm(seconds_); }
-  void OnTestEnd(const testing::TestInfo&) override { ::alarm(0); }
+  // What sets up and takes down may take as long as a test, and so may the end of the process.
+  void OnTestProgramStart(const testing::UnitTest&) override { begin_again(); }
+  void OnEnvironmentsSetUpEnd(const testing::UnitTest&) override { begin_again(); }
+  void OnTestSuiteStart(const testing::TestSuite&) override { begin_again(); }
+  void OnTestStart(const testing::TestInfo&) override { begin_again(); }
+  void OnTestEnd(const testing::TestInfo&) override { begin_again(); }
+  void OnTestSuiteEnd(const testing::TestSuite&) override { begin_again(); }
+  void OnEnvironmentsTearDownStart(const testing::UnitTest&) override { begin_again(); }
+  void OnTestProgramEnd(const testing::UnitTest&) override { begin_again(); }
 
  private:
+  void begin_again() const { ::alarm(seconds_); }
+
   unsigned seconds_;
 };
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <thread>
 
@@ -45,6 +46,42 @@ TEST(Fatal, Exits) {
 TEST(Fatal, Hangs) {
   for (;;) std::this_thread::sleep_for(std::chrono::hours{1});
 }
+TEST(Fatal, HasNoStackLeft) {
+  struct Endless {
+    // NOLINTNEXTLINE(misc-no-recursion): as it is meant to be
+    int operator()(int depth) const {
+      volatile int kept = depth;
+      return kept == 0 ? 0 : (*this)(depth + 1) + kept;
+    }
+  };
+  EXPECT_EQ(Endless{}(1), 0);
+}
+TEST(Fatal, WritesToNobody) {
+  ::raise(SIGPIPE);
+}
+
+class SetUpFails : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { FAIL(); }
+};
+TEST_F(SetUpFails, IsNotRun) {}
+
+class SetUpExits : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { std::exit(0); }  // NOLINT(concurrency-mt-unsafe): one thread
+};
+TEST_F(SetUpExits, IsNotReached) {}
+
+class SetUpHangs : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    for (;;) std::this_thread::sleep_for(std::chrono::hours{1});
+  }
+};
+TEST_F(SetUpHangs, IsNotReached) {}
+
+TEST(Disabled, DISABLED_IsCounted) {}
+
 TEST(Later, IsNotReached) {}
 TEST(Later, NeitherIsThis) {}
 
