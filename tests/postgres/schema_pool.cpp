@@ -91,6 +91,25 @@ std::string catalogue_of(pqxx::transaction_base& tx, const postgres::Names& name
          "), (SELECT string_agg(concat_ws(',', oid, xmin), ';' ORDER BY oid) FROM pg_policy WHERE polrelid "
          "IN " +
          relations +
+         "), (SELECT string_agg(concat_ws(',', seqrelid, xmin), ';' ORDER BY seqrelid) FROM pg_sequence "
+         "WHERE "
+         "seqrelid IN " +
+         relations +
+         "), (SELECT string_agg(concat_ws(',', oid, typowner, typacl), ';' ORDER BY oid) FROM pg_type WHERE "
+         "typnamespace = " +
+         schema +
+         "), (SELECT string_agg(concat_ws(',', oid, reloptions), ';' ORDER BY oid) FROM pg_class WHERE oid "
+         "IN "
+         "(SELECT reltoastrelid FROM pg_class WHERE relnamespace = " +
+         schema +
+         ")), (SELECT string_agg(concat_ws(',', objoid, objsubid, description), ';' ORDER BY objoid, "
+         "objsubid) "
+         "FROM pg_description WHERE objoid IN " +
+         relations +
+         "), (SELECT string_agg(inhrelid::text, ',' ORDER BY inhrelid) FROM pg_inherits WHERE inhparent IN " +
+         relations +
+         "), (SELECT string_agg(oid::text, ',' ORDER BY oid) FROM pg_publication_rel WHERE prrelid IN " +
+         relations +
          "), (SELECT string_agg(concat_ws(',', classid, objid), ';' ORDER BY classid, objid) FROM " +
          objects_of(tx, names) +
          // What a test has made beside it, under a longer name.
@@ -104,7 +123,7 @@ std::string qualified(pqxx::transaction_base& tx, const postgres::Names& names, 
 
 std::string versions_of(pqxx::transaction_base& tx, const postgres::Names& names) {
   const pqxx::result rows = tx.exec("SELECT string_agg(version::text, ',' ORDER BY version) FROM " +
-                                    qualified(tx, names, names.schema_version));
+                                    qualified(tx, names, names.schema_version) + " AS version");
   return rows[0][0].is_null() ? "" : rows[0][0].as<std::string>();
 }
 
@@ -220,13 +239,21 @@ SchemaPool::State SchemaPool::try_to_empty(Schema& schema) {
     // Before anything is asked of tables that may have other names by now.
     if (!schema.catalogue.starts_with(catalogue)) return State::altered;
     if (catalogue + versions_of(tx, names) != schema.catalogue) return State::altered;
-    // What was never written has no file to be made anew.
+    // What was never written has no file to be made anew, unless an identity was taken from it all the same.
     std::string written;
     for (const std::string& table :
          {names.record, names.inbox, names.version_guard, names.outbox, names.repair}) {
       const std::string name = qualified(tx, names, table);
-      written += (written.empty() ? "SELECT concat_ws(', '" : "") +
-                 (", CASE WHEN pg_relation_size(" + tx.quote(name) + ") > 0 THEN ") + tx.quote(name) + " END";
+      written +=
+          (written.empty() ? "SELECT concat_ws(', '" : "") +
+          (", CASE WHEN pg_relation_size(" + tx.quote(name) +
+           ") > 0 OR EXISTS (SELECT FROM pg_depend JOIN pg_class AS " +
+           "identity ON identity.oid = objid WHERE classid = 'pg_class'::regclass AND refclassid = classid "
+           "AND "
+           "refobjid = " +
+           tx.quote(name) +
+           "::regclass AND CASE relkind WHEN 'S' THEN pg_sequence_last_value(objid) END IS NOT NULL) THEN ") +
+          tx.quote(name) + " END";
     }
     const std::string tables = one(tx, written + ")");
     if (!tables.empty()) tx.exec("TRUNCATE " + tables + " RESTART IDENTITY");

@@ -29,6 +29,9 @@ namespace idem::postgres_test {
 ///   idem's, or migrated by hand, the schema is dropped instead. No test has to say so;
 /// - idem's tables are emptied, and their identities begin anew.
 ///
+/// What is not in the schema stays: a role, a setting of the database or of a session of the pooler, an advisory lock, a
+/// temporary table, an extension. The test that makes one takes it away again.
+///
 /// All are dropped by drop_all(), which the process's pool does when its last test has ended. Safe between threads.
 class SchemaPool {
  public:
