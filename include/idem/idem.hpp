@@ -2,8 +2,8 @@
 // idem/postgres.hpp or idem/memory.hpp; idem/http.hpp and idem/testing.hpp are there for those who want them.
 //
 // The parts below stand in the order to read them in. Each is a header of its own, for programs that count their includes.
-// Three are left out, as each needs another library: idem/request/nlohmann_json.hpp (fingerprints of parsed JSON),
-// idem/zlib/zlib_codec.hpp (stored bodies compressed) and the backends.
+// Two are left out, as each needs another library: idem/request/nlohmann_json.hpp (fingerprints of parsed JSON) and
+// idem/zlib/zlib_codec.hpp (stored bodies compressed).
 #pragma once
 
 // ---- What is asked for: a key names the intent, and a fingerprint tells another request under the same key.
@@ -26,6 +26,10 @@
 #include "idem/command/execute.hpp"
 // transact(): the same with begin, commit, retries, and the question of a COMMIT whose answer was lost.
 #include "idem/command/transact.hpp"
+// ReserveOptions: lease, retention, waiting, and whom a command calls.
+#include "idem/record/options.hpp"
+// Failure and RetryOptions: what is tried again, how often and how patiently.
+#include "idem/command/retry.hpp"
 
 // ---- What somebody outside decides: a call between two commits.
 
@@ -67,8 +71,6 @@
 
 // purge_records() and purge_inbox(): deletes what no duplicate can need any more.
 #include "idem/command/purge.hpp"
-// Failure and RetryOptions: what is tried again, how often and how patiently.
-#include "idem/command/retry.hpp"
 // Observer: told what each call came to, for metrics and logs.
 #include "idem/record/observer.hpp"
 
@@ -78,14 +80,16 @@
 #include "idem/base/error.hpp"
 // Record, its states, Lease, and the evidence that settles an UNKNOWN one.
 #include "idem/record/record.hpp"
-// ReserveOptions: lease, retention, waiting, and whom a command calls.
-#include "idem/record/options.hpp"
 // Reservation: what reserve() answers.
 #include "idem/record/reservation.hpp"
 // IdempotencyStore: one transaction's view of the records, and what a store of one's own derives from.
 #include "idem/record/store.hpp"
 // judge(): the state table as one pure function.
 #include "idem/record/state_table.hpp"
+// InboxOptions and Delivery; InboxStore, what an inbox of one's own derives from.
+#include "idem/event/inbox_store.hpp"
+// OutboxMessage and OutboxEvent; OutboxStore, what an outbox of one's own derives from.
+#include "idem/event/outbox_store.hpp"
 // LapsedPage: the records whose worker is gone.
 #include "idem/record/lapsed.hpp"
 // canonical_json(): JSON with one spelling.

@@ -12,7 +12,7 @@
 #include "idem/postgres/listing.hpp"
 // reconcile(): a settlement compared with the records by the server.
 #include "idem/postgres/reconcile.hpp"
-// The queue of repairs.
+// queue_repair() and list_repairs(): the queue of repairs; a person or a program fills it, apply_repairs() empties it.
 #include "idem/postgres/repair.hpp"
 // apply_repairs(): carries out what is queued.
 #include "idem/postgres/apply_repairs.hpp"

@@ -17,16 +17,12 @@ inline namespace v0 {
 /// What becomes of a number.
 enum class JsonNumbers {
   /// Integers keep every digit at any length, as RFC 8785 would fold 9007199254740993 into ...992 and with it
-  /// two
-  /// 64-bit ids into one. An integral value written with a fraction or an exponent (`1290.0`, `1.29e3`) is
-  /// that
-  /// integer, exact up to 400 digits. Every other number is an IEEE 754 double in ECMAScript's shortest form;
-  /// where
-  /// the nearest double is integral it is written as that integer, without an exponent.
+  /// two 64-bit ids into one. An integral value written with a fraction or an exponent (`1290.0`, `1.29e3`) is
+  /// that integer, exact up to 400 digits. Every other number is an IEEE 754 double in ECMAScript's shortest
+  /// form; where the nearest double is integral it is written as that integer, without an exponent.
   exact_integers,
   /// Every number is an IEEE 754 double, as RFC 8785 has it. For exchange with other implementations only:
-  /// different
-  /// integers beyond 2^53 may become one.
+  /// different integers beyond 2^53 may become one.
   rfc8785,
 };
 

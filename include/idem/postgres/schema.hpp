@@ -25,10 +25,9 @@ inline constexpr int schema_version = 4;
 ///
 /// Safe to repeat, and to run from several processes at once: one waits for the other. Each record table has an inbox,
 /// a version guard, an outbox, repairs and a version table of its own. Throws StoredDataError where a newer library's schema
-/// is installed
-/// or the version table speaks of a record table that is not there; TransactionConflict where another process installed
-/// it after this transaction's snapshot (under REPEATABLE READ and SERIALIZABLE), or one of the tables was made by
-/// something else; TransactionClosed outside an open transaction; and what the database throws.
+/// is installed or the version table speaks of a record table that is not there; TransactionConflict where another process
+/// installed it after this transaction's snapshot (under REPEATABLE READ and SERIALIZABLE), or one of the tables was made
+/// by something else; TransactionClosed outside an open transaction; and what the database throws.
 int install_schema(pqxx::dbtransaction& tx, const Names& names = {});
 
 }  // namespace postgres

@@ -103,13 +103,12 @@ struct RequestContent {
 /// Makes fingerprints by one set of options. Immutable; safe to share between threads.
 ///
 /// The message of version 1, frozen: the scheme byte; then `idem fingerprint v1`, method, operation, query,
-/// class and content, each after its length in bytes as 8 bytes, big endian. Class and content are:
+/// class and content, each after its length in bytes as 8 bytes, big endian. By the body, class and content are
 ///
-/// | body | class | content |
-/// |---|---|---|
-/// | empty | `none` | empty |
-/// | `application/json`, `text/json`, `…+json` | `json`, or `json-rfc8785` in that mode | its projected
-/// canonical form | | anything else | `raw:` and the type in lower case, without parameters | the bytes |
+/// - empty: `none`, and nothing;
+/// - `application/json`, `text/json`, `…+json`: `json`, or `json-rfc8785` in that mode, and the body's projected
+///   canonical form;
+/// - anything else: `raw:` and the type in lower case, without parameters, and the body's bytes.
 class Fingerprinter {
  public:
   /// Throws InvalidArgument for a bad JSON Pointer, an HMAC key with an id above 127 or a secret below 16
