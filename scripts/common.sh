@@ -38,6 +38,27 @@ run() {
   return "$status"
 }
 
+# beside COMMAND…: starts it in a process group of its own and goes on; its number is the last of ${besides[@]}. What is left of
+# them must be ended by end_besides, in a trap on EXIT.
+besides=()
+beside() {
+  # Else a trap on EXIT would not run.
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
+  trap 'exit 129' HUP
+  set -m # its signals are not ignored
+  "$@" &
+  besides+=($!)
+  set +m
+}
+end_besides() {
+  local pid
+  for pid in "${besides[@]}"; do
+    kill -TERM -- "-$pid" 2>/dev/null || :
+  done
+  wait
+}
+
 # build_folder PRESET: where it is built. Another user's folder cannot be shared: IDEM_BUILD_DIR names another.
 build_folder() {
   local folder=${IDEM_BUILD_DIR:-$root/build}/$1
